@@ -1,0 +1,22 @@
+import type { Pool } from '../database/pool.ts';
+import type { Mode } from '../domain/gateway-facts.ts';
+import type { Policies } from '../domain/policies.ts';
+import type { Gateway } from '../gateways/gateway.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+/** One configured account, as the activities use it. */
+export interface Source {
+  readonly gateway: Gateway;
+  readonly mode: Mode;
+}
+
+/** What the activities work with; opened and closed by worker.ts. */
+export interface Dependencies {
+  readonly pool: Pool;
+  /** By the account's name. */
+  readonly sources: ReadonlyMap<string, Source>;
+  readonly policies: Policies;
+  readonly metrics: Metrics;
+  /** Tells the relay of this process that the outbox has a new row; polling finds it too. */
+  readonly wakeRelay: () => void;
+}

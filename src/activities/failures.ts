@@ -1,0 +1,34 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { GatewayError } from '../domain/gateway-error.ts';
+
+/** Half of all incidents are over within seconds; the other half should not be hammered. */
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 60_000;
+/** A local activity never waits out a back-off: its second and last try comes almost at once. */
+const LOCAL_DELAY_MS = 50;
+
+export interface FailedAttempt {
+  /** Counted from 1. */
+  readonly attempt: number;
+  readonly isLocal: boolean;
+  /** From [0, 1). */
+  readonly random: number;
+}
+
+/**
+ * Our errors as Temporal failures (F4): every one retryable unless it says otherwise, with its cause, and with full jitter as the
+ * delay of the next attempt. A gateway's Retry-After wins over the jitter.
+ */
+export function toActivityFailure(error: unknown, { attempt, isLocal, random }: FailedAttempt): ApplicationFailure {
+  if (error instanceof ApplicationFailure && (error.nonRetryable || error.nextRetryDelay !== undefined)) return error;
+  const cause = error instanceof Error ? error : new Error(String(error));
+  const cap = isLocal ? LOCAL_DELAY_MS : Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(attempt - 1, 20));
+  const retryAfterMs = error instanceof GatewayError ? error.retryAfterMs : null;
+  return ApplicationFailure.create({
+    type: (error instanceof ApplicationFailure ? error.type : null) ?? cause.name,
+    message: cause.message,
+    cause,
+    // Temporal takes 0 for "no delay given".
+    nextRetryDelay: Math.max(1, retryAfterMs ?? Math.floor(random * cap)),
+  });
+}

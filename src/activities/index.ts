@@ -1,0 +1,30 @@
+import type { Dependencies } from './dependencies.ts';
+import { createExecuteRefund } from './execute-refund.ts';
+import { createExpireOrder } from './expire-order.ts';
+import { createLookAtRefund } from './look-at-refund.ts';
+import { createLoseSightOfCheckout } from './lose-sight-of-checkout.ts';
+import { createLoseSightOfRefund } from './lose-sight-of-refund.ts';
+import { createPrepareCheckout } from './prepare-checkout.ts';
+import { createSettlePayment } from './settle-payment.ts';
+
+/** All activities, bound to what they work with. Each is safe to run twice. */
+export function createActivities(deps: Dependencies) {
+  return {
+    settlePayment: createSettlePayment(deps),
+    lookAtRefund: createLookAtRefund(deps),
+    loseSightOfRefund: createLoseSightOfRefund(deps),
+    expireOrder: createExpireOrder(deps),
+    loseSightOfCheckout: createLoseSightOfCheckout(deps),
+  };
+}
+
+/** Calls that move money; they run on a task queue of their own. */
+export function createMoneyActivities(deps: Dependencies) {
+  return {
+    executeRefund: createExecuteRefund(deps),
+    prepareCheckout: createPrepareCheckout(deps),
+  };
+}
+
+export type Activities = ReturnType<typeof createActivities>;
+export type MoneyActivities = ReturnType<typeof createMoneyActivities>;

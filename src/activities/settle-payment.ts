@@ -1,0 +1,68 @@
+import { applyPayment, type AppliedPayment } from '../database/apply-payment.ts';
+import { noteLookFailed } from '../database/note-look-failed.ts';
+import { readPaymentWork } from '../database/read-payment-work.ts';
+import type { PaymentFacts, RefundFacts } from '../domain/gateway-facts.ts';
+import type { Gateway } from '../gateways/gateway.ts';
+import type { Dependencies } from './dependencies.ts';
+import { sourceOf } from './source-of.ts';
+
+export interface SettlePaymentInput {
+  readonly source: string;
+  readonly paymentId: string;
+  /** Ids of the confirm calls that wait for an answer. */
+  readonly callers: readonly string[];
+  /** Look even if no event waits: somebody, or a timer, asks. */
+  readonly look: boolean;
+  /** The engine's time, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export interface SettledPayment extends AppliedPayment {
+  /** More events wait than one step takes. */
+  readonly more: boolean;
+}
+
+/**
+ * One look at a payment: takes all its unprocessed events, asks the gateway once, and applies what it shows in one
+ * transaction. The fetch begins after the events were read, so that it covers them all.
+ *
+ * @returns null where nothing asked for a look: the events that woke the workflow were handled before
+ */
+export function createSettlePayment(deps: Dependencies) {
+  return async function settlePayment(input: SettlePaymentInput): Promise<SettledPayment | null> {
+    const { source, paymentId, callers } = input;
+    const { gateway, mode } = sourceOf(deps, source);
+    const work = await readPaymentWork(deps.pool, source, paymentId);
+    if (work.events.length === 0 && callers.length === 0 && !input.look) return null;
+    const shown = await look(gateway, paymentId, {
+      refundsToo: (work.payment?.refundsKnown ?? false) || work.events.some((event) => event.subject === 'refund'),
+    }).catch(async (error: unknown) => {
+      // A person who asks why nothing happens finds the reason at the event.
+      await noteLookFailed(deps.pool, source, work.events, error instanceof Error ? error.message : String(error));
+      throw error;
+    });
+    const known = work.payment;
+    const applied = await applyPayment(deps.pool, {
+      ...{ source, mode, paymentId, callers, policies: deps.policies },
+      ...shown,
+      events: work.events,
+      knownOrderId: known?.decided === true ? known.orderId : (shown.facts?.orderId ?? known?.orderId ?? null),
+      at: new Date(input.at),
+    });
+    if (applied.outcome !== null) deps.metrics.paymentsApplied.inc({ outcome: applied.outcome });
+    deps.wakeRelay();
+    // Events that all go on waiting are no reason to look again at once.
+    return { ...applied, more: work.more && applied.pendingEvents < work.events.length };
+  };
+}
+
+async function look(
+  gateway: Gateway,
+  paymentId: string,
+  options: { readonly refundsToo: boolean },
+): Promise<{ facts: PaymentFacts | null; refunds: RefundFacts[] | null }> {
+  const facts = await gateway.fetchPayment(paymentId);
+  const refunded = facts?.amountRefunded !== null && facts?.amountRefunded !== undefined && facts.amountRefunded > 0n;
+  const refunds = facts !== null && (options.refundsToo || refunded) ? await gateway.listRefunds(paymentId) : null;
+  return { facts, refunds };
+}

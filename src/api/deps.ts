@@ -1,0 +1,32 @@
+import type { Client } from '@temporalio/client';
+import type { Pool } from '../database/pool.ts';
+import type { Policies } from '../domain/policies.ts';
+import type { Logger } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { HandOvers } from './receive/hand-overs.ts';
+import type { Source } from './receive/receive-webhook.ts';
+
+/** What the audit found. */
+export interface AuditReport {
+  readonly ok: boolean;
+  readonly checked: unknown;
+  readonly violations: readonly unknown[];
+}
+
+/** Everything the API works with; made by server.ts, and by tests. */
+export interface ApiDeps {
+  readonly pool: Pool;
+  readonly temporal: Client;
+  readonly sources: ReadonlyMap<string, Source>;
+  readonly policies: Policies;
+  readonly handOvers: HandOvers;
+  readonly audit: () => Promise<AuditReport>;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  /** Where people look at runs; null where nobody said. */
+  readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
+  /** Whether receipts can be sent. */
+  readonly mailConfigured: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { amount, moment, page, text, time } from './common.ts';
+
+const EVENT_STATES = ['pending', 'processed', 'ignored', 'held'] as const;
+
+export const eventFilter = page.extend({
+  source: text(32).optional(),
+  type: text(255).optional(),
+  payment_id: text(200).optional(),
+  order_id: text(200).optional(),
+  state: z.enum(EVENT_STATES, { error: `must be one of ${EVENT_STATES.join(', ')}` }).optional(),
+  from: moment.optional().meta({ description: 'Received at or after.' }),
+  to: moment.optional().meta({ description: 'Received before.' }),
+});
+
+export const event = z
+  .strictObject({
+    source: z.string(),
+    event_id: z.string(),
+    event_type: z.string(),
+    payment_id: z.string().nullable(),
+    order_id: z.string().nullable(),
+    state: z.enum(EVENT_STATES),
+    outcome: z.string().nullable().describe("The payment's outcome, or why it was ignored."),
+    received_at: time,
+    handed_over_at: time.nullable(),
+    processed_at: time.nullable(),
+    attempts: z.int(),
+    last_error: z.string().nullable(),
+    deliveries: z
+      .array(z.strictObject({ received_at: time, differs: z.boolean() }))
+      .describe('One per accepted delivery, the first included.'),
+  })
+  .meta({ id: 'Event' });
+
+export const fullEvent = event
+  .extend({
+    raw_base64: z.string().nullable().describe("The first delivery's body; null once it is older than what is kept."),
+    headers: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .meta({ id: 'FullEvent' });
+
+export const deadLetter = z
+  .strictObject({
+    id: z.string(),
+    kind: z.string(),
+    status: z.enum(['open', 'decided', 'recovered']),
+    source: z.string().nullable(),
+    event_id: z.string().nullable(),
+    order_id: z.string().nullable(),
+    payment_id: z.string().nullable(),
+    refund_id: z.string().nullable(),
+    amount: amount.nullable(),
+    currency: z.string().nullable(),
+    extra_capture: z.boolean(),
+    since: time,
+    closed_at: time.nullable(),
+    last_error: z.string(),
+    workflow_id: z.string().nullable(),
+    choices: z.array(z.enum(['retry', 'resolve', 'give_up', 'refund', 'accept'])),
+    decision: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .meta({ id: 'DeadLetter' });
+
+export const audit = z
+  .strictObject({ ok: z.boolean(), checked: z.unknown(), violations: z.array(z.unknown()) })
+  .meta({ id: 'Audit' });
+
+export const health = z.strictObject({ status: z.literal('ok') });
+
+const part = z.enum(['ok', 'degraded']);
+
+export const readiness = z
+  .strictObject({
+    status: z.enum(['ok', 'unavailable']),
+    database: z.enum(['ok', 'unavailable']),
+    migrations: z.enum(['ok', 'missing', 'unknown']),
+    temporal: part,
+    relay: part.describe('Degraded while an event waits too long to be handed over.'),
+    mail: part.describe('Degraded without a mail server: receipts are not sent.'),
+  })
+  .meta({ id: 'Readiness' });

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { DEFAULT_POLICIES, type Policies } from '../domain/policies.ts';
+import { amount, duration, moment, network, oneOf, text, url } from './settings.ts';
+
+const policiesSchema = z
+  .strictObject({
+    late_capture: oneOf(['refund', 'review']).default(DEFAULT_POLICIES.lateCapture),
+    order_wait: duration().default(DEFAULT_POLICIES.orderWaitMs),
+    webhook_tolerance: duration().default(DEFAULT_POLICIES.webhookToleranceMs),
+    idempotency_lease: duration().default(DEFAULT_POLICIES.idempotencyLeaseMs),
+    unknown_settle: duration().nullish(),
+    loyalty_points_per_major_unit: amount().default(DEFAULT_POLICIES.loyaltyPointsPerMajorUnit),
+    ignore_before: moment().nullish(),
+  })
+  .transform((policies): Policies => ({
+    lateCapture: policies.late_capture,
+    orderWaitMs: policies.order_wait,
+    webhookToleranceMs: policies.webhook_tolerance,
+    idempotencyLeaseMs: policies.idempotency_lease,
+    unknownSettleMs: policies.unknown_settle ?? DEFAULT_POLICIES.unknownSettleMs,
+    loyaltyPointsPerMajorUnit: policies.loyalty_points_per_major_unit,
+    ignoreBefore: policies.ignore_before ?? DEFAULT_POLICIES.ignoreBefore,
+  }));
+
+/** The file that PAIDONCE_CONFIG names, after its variables were filled in. Its sources are read one by one, by their kind. */
+export const fileSchema = z.strictObject(
+  {
+    sources: z.array(z.unknown(), { error: 'must be a list' }).nullish(),
+    policies: policiesSchema.nullish(),
+    mail: z
+      .strictObject({
+        smtp_url: url(['smtp', 'smtps'], 'smtp://user:password@host:587').nullish(),
+        from: text('the sender of receipts').nullish(),
+      })
+      .nullish(),
+    outgoing: z
+      .strictObject({ allow_networks: z.array(network(), { error: 'must be a list of networks' }).nullish() })
+      .nullish(),
+  },
+  { error: 'must hold sources, policies, mail and outgoing' },
+);
+
+export type FileSettings = z.infer<typeof fileSchema>;

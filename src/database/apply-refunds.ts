@@ -1,0 +1,141 @@
+import type { PoolClient } from 'pg';
+import type { RefundFacts } from '../domain/gateway-facts.ts';
+import { gatewayRefundId } from '../domain/keys.ts';
+import type { AutomaticRefundKind } from '../domain/keys.ts';
+import { refundMayBecome, type RefundStatus } from '../domain/refund-states.ts';
+import type { LockedOrder } from './lock-order.ts';
+import { recordTransition } from './record-transition.ts';
+import { reconcileReservations } from './reconcile-reservations.ts';
+import { settleRefund } from './settle-refund.ts';
+
+/** The captured payment whose refunds are looked at; its row and its order's are held by this transaction. */
+export interface RefundedPayment {
+  readonly source: string;
+  readonly paymentId: string;
+  readonly captured: bigint;
+  readonly currency: string;
+  /** Where the captured money stands in the books. */
+  readonly allocation: 'counted' | 'owed_back' | 'unallocated';
+  readonly cause: string;
+  readonly pointsPerMajorUnit: number;
+}
+
+export interface RefundRow {
+  readonly id: string;
+  readonly kind: 'requested' | AutomaticRefundKind | 'gateway';
+  readonly status: RefundStatus;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly reference: string | null;
+  readonly gatewayRefundId: string | null;
+  readonly orderId: string | null;
+}
+
+export interface AppliedRefunds {
+  /** As it stands afterwards. */
+  readonly order: LockedOrder | null;
+  /** The refunds whose status changed. */
+  readonly changed: readonly string[];
+}
+
+/**
+ * Records what a gateway says about the refunds of one payment: matched by the gateway's refund id, then by our
+ * reference, never by recency; one that nobody here began is recorded as such (E6). Statuses only follow named
+ * transitions, so that an older look changes nothing.
+ */
+export async function applyRefunds(
+  tx: PoolClient,
+  payment: RefundedPayment,
+  order: LockedOrder | null,
+  facts: readonly RefundFacts[],
+): Promise<AppliedRefunds> {
+  const rows = await lockRefunds(tx, payment.source, payment.paymentId);
+  const changed: string[] = [];
+  let current = order;
+  let foreign = false;
+  // The gateway's order of listing is its own; ours must not depend on it.
+  for (const fact of [...facts].sort((a, b) => (a.refundId < b.refundId ? -1 : 1))) {
+    let row =
+      rows.find((r) => r.gatewayRefundId === fact.refundId) ??
+      rows.find((r) => r.gatewayRefundId === null && r.reference !== null && r.reference === fact.reference);
+    const from = row?.status ?? null;
+    if (row === undefined) {
+      row = await insertGatewayRefund(tx, payment, order, fact);
+      foreign = true;
+    } else if (refundMayBecome(row.status, fact.status) || row.gatewayRefundId === null) {
+      row = await updateRefund(tx, row, fact);
+    } else {
+      continue;
+    }
+    if (from === row.status) continue;
+    changed.push(row.id);
+    await recordTransition(tx, {
+      machine: 'refund',
+      objectId: row.id,
+      from,
+      to: row.status,
+      cause: payment.cause,
+      orderId: row.orderId,
+      source: payment.source,
+      paymentId: payment.paymentId,
+    });
+    current = await settleRefund(tx, { payment, order: current, row, from, failureCode: fact.failureCode });
+  }
+  if (foreign) changed.push(...(await reconcileReservations(tx, payment)));
+  return { order: current, changed };
+}
+
+async function lockRefunds(tx: PoolClient, source: string, paymentId: string): Promise<RefundRow[]> {
+  const { rows } = await tx.query<RefundRow>(
+    `select id, kind, status, amount, currency, reference, gateway_refund_id as "gatewayRefundId", order_id as "orderId"
+     from refunds where source = $1 and payment_id = $2 order by id for update`,
+    [source, paymentId],
+  );
+  return rows;
+}
+
+async function insertGatewayRefund(
+  tx: PoolClient,
+  payment: RefundedPayment,
+  order: LockedOrder | null,
+  fact: RefundFacts,
+): Promise<RefundRow> {
+  const id = gatewayRefundId(payment.source, fact.refundId);
+  const row: RefundRow = {
+    id,
+    kind: 'gateway',
+    status: fact.status,
+    amount: fact.amount,
+    currency: fact.currency,
+    reference: null,
+    gatewayRefundId: fact.refundId,
+    orderId: order?.id ?? null,
+  };
+  await tx.query(
+    `insert into refunds (id, source, payment_id, order_id, kind, status, amount, currency, gateway_refund_id, failure_code)
+     values ($1, $2, $3, $4, 'gateway', $5, $6, $7, $8, $9)`,
+    [
+      id,
+      payment.source,
+      payment.paymentId,
+      row.orderId,
+      row.status,
+      row.amount,
+      row.currency,
+      fact.refundId,
+      fact.failureCode,
+    ],
+  );
+  return row;
+}
+
+async function updateRefund(tx: PoolClient, row: RefundRow, fact: RefundFacts): Promise<RefundRow> {
+  const status = refundMayBecome(row.status, fact.status) ? fact.status : row.status;
+  await tx.query(
+    `update refunds set status = $2, gateway_refund_id = $3, amount = $4, failure_code = coalesce($5, failure_code),
+            last_error = null, updated_at = now()
+     where id = $1`,
+    [row.id, status, fact.refundId, fact.amount, fact.failureCode],
+  );
+  return { ...row, status, amount: fact.amount, gatewayRefundId: fact.refundId };
+}

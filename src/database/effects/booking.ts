@@ -1,0 +1,24 @@
+import type { Effect } from './effect.ts';
+
+/** Confirms the order's bookings and enrolments; takes them back when everything was refunded. */
+export const booking: Effect = {
+  name: 'booking',
+  async apply(tx, order) {
+    if (!order.lines.some((line) => line.kind === 'booking' || line.kind === 'enrolment')) return;
+    await tx.query(
+      `insert into bookings (order_id, line_id, kind, reference, status)
+       select order_id, id, kind, reference, 'confirmed' from order_lines
+       where order_id = $1 and kind in ('booking', 'enrolment')
+       on conflict do nothing`,
+      [order.id],
+    );
+  },
+  async reverse(tx, order, refund) {
+    if (!refund.full) return;
+    await tx.query(
+      `update bookings set status = 'cancelled', cancelled_by_refund = $2, cancelled_at = now()
+       where order_id = $1 and status = 'confirmed'`,
+      [order.id, refund.refundId],
+    );
+  },
+};

@@ -1,0 +1,71 @@
+import type { PoolClient } from 'pg';
+
+export type DeadLetterKind =
+  | 'refund_failed'
+  | 'outcome_unknown'
+  | 'wrong_currency'
+  | 'late_capture'
+  | 'order_not_payable'
+  | 'unmatched_payment'
+  | 'unknown_at_gateway'
+  | 'event_unreadable'
+  | 'refunds_exceed_captured';
+
+export interface DeadLetter {
+  /** Derived from what it is about: the same trouble is one row however often it is met. */
+  readonly id: string;
+  readonly kind: DeadLetterKind;
+  readonly source: string;
+  readonly eventId?: string | null;
+  readonly orderId?: string | null;
+  readonly paymentId?: string | null;
+  readonly refundId?: string | null;
+  readonly amount?: bigint | null;
+  readonly currency?: string | null;
+  /** One sentence for the person who decides. */
+  readonly lastError: string;
+  /** The workflow that waits for the decision. */
+  readonly workflowId?: string | null;
+  /** A customer's second payment is listed before all others. */
+  readonly extraCapture?: boolean;
+}
+
+/**
+ * Puts something before a human (F5). A row that is open keeps its age and takes the newest error; one that a person
+ * decided, or that came right by itself, is opened again: it is new trouble.
+ */
+export async function openDeadLetter(tx: PoolClient, d: DeadLetter): Promise<void> {
+  await tx.query(
+    `insert into dead_letters (id, kind, source, event_id, order_id, payment_id, refund_id, amount, currency, last_error,
+                               workflow_id, extra_capture)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+     on conflict (id) do update set
+       last_error = excluded.last_error,
+       order_id = coalesce(excluded.order_id, dead_letters.order_id),
+       status = 'open', closed_at = null, decision = null,
+       since = case when dead_letters.status = 'open' then dead_letters.since else now() end`,
+    [
+      d.id,
+      d.kind,
+      d.source,
+      d.eventId ?? null,
+      d.orderId ?? null,
+      d.paymentId ?? null,
+      d.refundId ?? null,
+      d.amount ?? null,
+      d.currency ?? null,
+      d.lastError,
+      d.workflowId ?? null,
+      d.extraCapture ?? false,
+    ],
+  );
+}
+
+/** Closes rows that came right by themselves; a row that a person decided stays as decided. */
+export async function recoverDeadLetters(tx: PoolClient, ids: readonly string[]): Promise<number> {
+  const closed = await tx.query(
+    `update dead_letters set status = 'recovered', closed_at = now() where id = any($1) and status = 'open'`,
+    [ids],
+  );
+  return closed.rowCount ?? 0;
+}

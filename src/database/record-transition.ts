@@ -1,0 +1,33 @@
+import type { PoolClient } from 'pg';
+
+export interface Transition {
+  readonly machine: 'order' | 'payment' | 'refund' | 'checkout' | 'dispute' | 'dead_letter';
+  readonly objectId: string;
+  readonly from: string | null;
+  readonly to: string;
+  /** What made it happen: an event, a caller, a look, a person. */
+  readonly cause: string;
+  readonly detail?: string;
+  readonly orderId?: string | null;
+  readonly source?: string | null;
+  readonly paymentId?: string | null;
+}
+
+/** Writes one named transition into the history that people read and that gates facts without an event (C1). */
+export async function recordTransition(tx: PoolClient, t: Transition): Promise<void> {
+  await tx.query(
+    `insert into state_transitions (machine, object_id, from_status, to_status, cause, detail, order_id, source, payment_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      t.machine,
+      t.objectId,
+      t.from,
+      t.to,
+      t.cause,
+      t.detail ?? null,
+      t.orderId ?? null,
+      t.source ?? null,
+      t.paymentId ?? null,
+    ],
+  );
+}

@@ -1,0 +1,114 @@
+/**
+ * Every id of ours is spelt here, in both directions. All of them are derived from business facts: the same fact gives
+ * the same id on every machine and in every year (E5, B1).
+ *
+ * Parts are joined by ':'; inside a part ':' and '%' are percent-encoded, so that ids read back exactly.
+ */
+export function encodePart(part: string): string {
+  return part.replaceAll('%', '%25').replaceAll(':', '%3A');
+}
+
+function decodePart(part: string): string {
+  return part.replaceAll('%3A', ':').replaceAll('%25', '%');
+}
+
+function join(...parts: readonly string[]): string {
+  return parts.map(encodePart).join(':');
+}
+
+/** `payment:{source}:{payment_id}`: the workflow that is the mutex of one payment. */
+export function paymentWorkflowId(source: string, paymentId: string): string {
+  return join('payment', source, paymentId);
+}
+
+/** The inverse of `paymentWorkflowId`; null for any other id. */
+export function parsePaymentWorkflowId(id: string): { source: string; paymentId: string } | null {
+  const [kind, source, paymentId, ...rest] = id.split(':').map(decodePart);
+  if (kind !== 'payment' || source === undefined || paymentId === undefined || rest.length > 0) return null;
+  return { source, paymentId };
+}
+
+/** Why the machine itself gives money back. */
+export type AutomaticRefundKind = 'extra_capture' | 'late_capture';
+
+/** The id of the one refund that a payment can have for being extra or late. */
+export function automaticRefundId(kind: AutomaticRefundKind, source: string, paymentId: string): string {
+  return join(kind, source, paymentId);
+}
+
+/** The id of a refund that somebody else began at the gateway. */
+export function gatewayRefundId(source: string, refundId: string): string {
+  return join('gateway', source, refundId);
+}
+
+/** `refund:{refund_id}`; for the automatic ones this reads `refund:extra_capture:{source}:{payment_id}`. */
+export function refundWorkflowId(refundId: string): string {
+  return `refund:${refundId}`;
+}
+
+/** The inverse of `refundWorkflowId`; null for any other id. */
+export function parseRefundWorkflowId(id: string): string | null {
+  return id.startsWith('refund:') ? id.slice('refund:'.length) : null;
+}
+
+/** `order:{order_id}`: the workflow that lets an order expire. */
+export function orderWorkflowId(orderId: string): string {
+  return join('order', orderId);
+}
+
+/** `checkout:{order_id}:{n}`: the n-th payment that we prepare for an order. */
+export function checkoutWorkflowId(orderId: string, n: number): string {
+  return join('checkout', orderId, String(n));
+}
+
+/** The inverse of `orderWorkflowId`; null for any other id. */
+export function parseOrderWorkflowId(id: string): string | null {
+  const [kind, orderId, ...rest] = id.split(':').map(decodePart);
+  return kind !== 'order' || orderId === undefined || rest.length > 0 ? null : orderId;
+}
+
+/** The inverse of `checkoutWorkflowId`; null for any other id. */
+export function parseCheckoutWorkflowId(id: string): { orderId: string; n: number } | null {
+  const [kind, orderId, n, ...rest] = id.split(':').map(decodePart);
+  if (kind !== 'checkout' || orderId === undefined || n === undefined || rest.length > 0) return null;
+  return /^[1-9]\d*$/.test(n) ? { orderId, n: Number(n) } : null;
+}
+
+/** `outbox:{id}`: the delivery of one announced event, and the qualified id of that event. */
+export function outboxEventId(id: string): string {
+  return join('outbox', id);
+}
+
+/** `{source}:{event_id}`: an event's name where events of several sources meet (C1). */
+export function qualifiedEventId(source: string, eventId: string): string {
+  return join(source, eventId);
+}
+
+/** The key of a business event in the ledger (C2): never the gateway's event id. */
+export function capturedPostingKey(source: string, paymentId: string): string {
+  return join('captured', source, paymentId);
+}
+
+export function refundedPostingKey(refundId: string): string {
+  return `refunded:${refundId}`;
+}
+
+/** The bank sent a succeeded refund back. */
+export function refundReturnedPostingKey(refundId: string): string {
+  return `refund_returned:${refundId}`;
+}
+
+/** What we send a gateway as idempotency key; a new attempt number only after a definite rejection was repaired (F3). */
+export function gatewayCallKey(reference: string, attempt: number): string {
+  return attempt === 1 ? reference : `${reference}#${attempt}`;
+}
+
+/** The id of a dead letter: its kind and what it is about, so that the same trouble is one row. */
+export function deadLetterId(kind: string, ...about: readonly string[]): string {
+  return join(kind, ...about);
+}
+
+/** PostgreSQL's advisory lock for an order that may not exist yet (B7); hashed to 64 bits by the database. */
+export function orderLockName(orderId: string): string {
+  return join('order', orderId);
+}

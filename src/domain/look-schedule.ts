@@ -1,0 +1,43 @@
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/**
+ * When the gateway is asked again about an event that claims more than it shows (B3): a gateway's own replicas lag
+ * seconds, its incidents minutes; after an hour it is not lag any more and a human looks.
+ */
+const GATEWAY_LOOKS_MS: readonly number[] = [5 * SECOND, 30 * SECOND, 5 * MINUTE, HOUR];
+
+/** When the order is looked for again (B7). Its creation wakes the payment anyway; these catch what no wake-up reached. */
+const ORDER_LOOKS_MS: readonly number[] = [5 * SECOND, 30 * SECOND, 5 * MINUTE, HOUR];
+
+/**
+ * The next look after `looksDone` looks that settled nothing.
+ *
+ * @returns milliseconds to wait; null when the waiting is over and a human is asked
+ */
+export function nextGatewayLookMs(looksDone: number): number | null {
+  return GATEWAY_LOOKS_MS[looksDone] ?? null;
+}
+
+/**
+ * The next look for an order that does not exist yet: at growing intervals, then hourly, and once more at the deadline.
+ *
+ * @param waitedMs since the event was received
+ * @returns milliseconds to wait; null when the configured wait is over
+ */
+export function nextOrderLookMs(looksDone: number, waitedMs: number, orderWaitMs: number): number | null {
+  const left = orderWaitMs - waitedMs;
+  if (left <= 0) return null;
+  return Math.min(ORDER_LOOKS_MS[looksDone] ?? HOUR, left);
+}
+
+/** After an unknown outcome and a used-up retry policy, the gateway is asked again after 5 min, 1 h, then daily (F3). */
+export function nextUnknownLookMs(looksDone: number): number {
+  return [5 * MINUTE, HOUR][looksDone] ?? 24 * HOUR;
+}
+
+/** A refund that the gateway calls pending: its webhook says when it is through; these polls are for the webhook that never comes. */
+export function nextPendingLookMs(looksDone: number): number {
+  return [30 * SECOND, 5 * MINUTE, HOUR][looksDone] ?? 24 * HOUR;
+}

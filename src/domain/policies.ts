@@ -1,0 +1,35 @@
+/**
+ * What a merchant may decide. Everything else is fixed by docs/guarantees.md.
+ */
+export interface Policies {
+  /** A capture for a cancelled or expired order: given back by the machine, or put before a human (B6). */
+  readonly lateCapture: 'refund' | 'review';
+  /** How long an event waits for its order before a human is asked (B7), in milliseconds. */
+  readonly orderWaitMs: number;
+  /** How far a webhook's own timestamp may lie from our clock, either side, in milliseconds. */
+  readonly webhookToleranceMs: number;
+  /** How long a request under an Idempotency-Key may run before its key is completed from its reservation (E4). */
+  readonly idempotencyLeaseMs: number;
+  /** Lengthens (never shortens) the gateway's settle time between two look-ups after an unknown outcome (F2); null keeps it. */
+  readonly unknownSettleMs: number | null;
+  /** Loyalty points earned per major unit of money kept (C4). */
+  readonly loyaltyPointsPerMajorUnit: number;
+  /** Events whose own time lies before this moment are stored and ignored; null ignores none. Milliseconds since the epoch. */
+  readonly ignoreBefore: number | null;
+}
+
+const MINUTE = 60_000;
+
+/** Defaults; each number argues for itself. */
+export const DEFAULT_POLICIES: Policies = {
+  lateCapture: 'refund',
+  // A day covers a shop whose order service was down over night; after that nobody is coming by itself.
+  orderWaitMs: 24 * 60 * MINUTE,
+  // What Stripe and Standard Webhooks both use: longer invites replays, shorter refuses honest clock drift.
+  webhookToleranceMs: 5 * MINUTE,
+  // Far longer than the API's longest wait of 5 s, short enough that a client's retry finds the truth.
+  idempotencyLeaseMs: 2 * MINUTE,
+  unknownSettleMs: null,
+  loyaltyPointsPerMajorUnit: 1,
+  ignoreBefore: null,
+};

@@ -1,0 +1,119 @@
+import { GatewayError } from '../../domain/gateway-error.ts';
+import type { GatewayCapabilities, RefundFacts } from '../../domain/gateway-facts.ts';
+import { MAX_JSON_AMOUNT, formatMoney } from '../../domain/money.ts';
+import type { SourceConfig } from '../../domain/source-config.ts';
+import { isJsonObject } from '../event-body.ts';
+import type { Gateway } from '../gateway.ts';
+import { toGatewayAmount } from '../minor-units.ts';
+import { RAZORPAY_CURRENCIES } from './currencies.ts';
+import { paymentFacts, refundFacts } from './facts.ts';
+import { createRazorpayApi } from './razorpay-api.ts';
+import { readRazorpayEvent } from './read-event.ts';
+import { refundIdempotencyKey, refundReceipt } from './refund-keys.ts';
+import { createRazorpayVerifier } from './verify-webhook.ts';
+
+interface RazorpayGatewayOptions {
+  /** One call, from the first byte to the last, in milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+/** Below the ten seconds that a call to a gateway is given as an activity, so that the answer is ours and not a kill. */
+const TIMEOUT_MS = 8_000;
+
+/** The most that Razorpay puts on one page; without asking it gives ten. */
+const PAGE = 100;
+
+const CAPABILITIES: GatewayCapabilities = {
+  // Razorpay publishes none; without better knowledge half a minute.
+  settleMs: 30_000,
+  // Razorpay does not say how long it remembers a key; a day is what others promise, and a look-up goes first anyway.
+  keyLifetimeMs: 24 * 60 * 60 * 1000,
+  findsRefundsByReference: true,
+  // A payment there comes into being when the customer pays, so none can be prepared.
+  preparesPayments: false,
+};
+
+/** One Razorpay account in one mode, over plain REST. Methods throw as `Gateway` says. */
+export function createRazorpayGateway(config: SourceConfig, options: RazorpayGatewayOptions = {}): Gateway {
+  const source = config.name;
+  const api = createRazorpayApi(config, options.timeoutMs ?? TIMEOUT_MS);
+
+  function misread(what: string, kind: 'temporary' | 'unknown'): GatewayError {
+    const message = `${source} gave an answer about ${what} that could not be understood exactly.`;
+    return new GatewayError(message, { kind, code: 'unreadable_answer' });
+  }
+
+  async function listRefunds(paymentId: string): Promise<RefundFacts[]> {
+    // By id: a refund that is made while we turn the pages moves the others on, and one of them comes twice.
+    const found = new Map<string, RefundFacts>();
+    for (let skip = 0; ;) {
+      const answer = await api.get(`${paymentPath(paymentId)}/refunds?count=${PAGE}&skip=${skip}`);
+      if (answer === null && skip === 0) return [];
+      const items = isJsonObject(answer) ? answer['items'] : undefined;
+      if (!Array.isArray(items)) throw misread(`the refunds of ${paymentId}`, 'temporary');
+      for (const item of items) {
+        const refund = refundFacts(item, paymentId);
+        if (refund === null) throw misread(`the refunds of ${paymentId}`, 'temporary');
+        found.set(refund.refundId, refund);
+      }
+      // A short page may be the gateway's own limit; only an empty one is the end.
+      if (items.length === 0) return [...found.values()];
+      skip += items.length;
+    }
+  }
+
+  return {
+    source,
+    capabilities: CAPABILITIES,
+    verify: createRazorpayVerifier(config.webhookSecrets),
+    read: readRazorpayEvent,
+
+    async fetchPayment(paymentId) {
+      const answer = await api.get(paymentPath(paymentId));
+      if (answer === null) return null;
+      const facts = paymentFacts(answer);
+      if (facts?.paymentId !== paymentId) throw misread(`the payment ${paymentId}`, 'temporary');
+      return facts;
+    },
+
+    listRefunds,
+
+    async findRefunds(paymentId, reference) {
+      return (await listRefunds(paymentId)).filter((refund) => refund.reference === reference);
+    },
+
+    async createRefund({ paymentId, amount, currency, reference, idempotencyKey }) {
+      const literal = toGatewayAmount(amount, currency, RAZORPAY_CURRENCIES);
+      if (literal === null || literal <= 0n || literal > MAX_JSON_AMOUNT) {
+        const money = formatMoney({ amount, currency });
+        throw refuse(`${source} cannot be told ${money} exactly, so nothing was sent.`, 'amount_not_exact');
+      }
+      const answer = await api.post(
+        `${paymentPath(paymentId)}/refund`,
+        { amount: Number(literal), receipt: refundReceipt(reference), notes: { paidonce_reference: reference } },
+        { 'x-refund-idempotency': refundIdempotencyKey(idempotencyKey) },
+      );
+      const refund = refundFacts(answer, paymentId);
+      if (refund === null) throw misread(`the refund of ${paymentId}`, 'unknown');
+      return refund;
+    },
+
+    findPayments: () => Promise.resolve([]),
+
+    preparePayment: () =>
+      Promise.reject(
+        refuse(
+          `${source} makes a payment only when the customer pays; start the checkout with its own order API.`,
+          'not_supported',
+        ),
+      ),
+  };
+}
+
+function paymentPath(paymentId: string): string {
+  return `/v1/payments/${encodeURIComponent(paymentId)}`;
+}
+
+function refuse(message: string, code: string): GatewayError {
+  return new GatewayError(message, { kind: 'rejected', code, ourFault: true });
+}

@@ -1,0 +1,157 @@
+import type { z } from 'zod';
+import { GatewayError } from '../../domain/gateway-error.ts';
+import type { GatewayCapabilities } from '../../domain/gateway-facts.ts';
+import { MAX_JSON_AMOUNT } from '../../domain/money.ts';
+import { DEFAULT_POLICIES } from '../../domain/policies.ts';
+import type { SourceConfig } from '../../domain/source-config.ts';
+import type { Gateway } from '../gateway.ts';
+import { createJsonHttp } from '../http.ts';
+import {
+  paymentAnswer,
+  preparedPaymentAnswer,
+  preparedPaymentsAnswer,
+  refundAnswer,
+  refundsAnswer,
+} from './answers.ts';
+import { parseExactJson } from './exact-json.ts';
+import { readId } from './fields.ts';
+import { readEvent } from './read-event.ts';
+import { createWebhookVerifier } from './verify-webhook.ts';
+
+interface StandardGatewayOptions {
+  /** One call, first byte to last, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** How far a webhook's own timestamp may lie from the clock, either side, in milliseconds. */
+  readonly toleranceMs?: number;
+}
+
+/** Below the ten seconds that a call to a gateway is given as an activity, so that the answer is ours and not a kill. */
+const TIMEOUT_MS = 8_000;
+
+const CAPABILITIES: GatewayCapabilities = {
+  settleMs: 5_000,
+  // The protocol allows a gateway to forget a key at once, so none is relied on.
+  keyLifetimeMs: null,
+  findsRefundsByReference: true,
+  preparesPayments: true,
+};
+
+/**
+ * A gateway that speaks the `standard` protocol. Throws a plain `Error` at once where the source's configuration
+ * cannot work; the methods throw as `Gateway` says.
+ */
+export function createStandardGateway(config: SourceConfig, options: StandardGatewayOptions = {}): Gateway {
+  const source = config.name;
+  if (config.apiBase === null)
+    throw new Error(`The source ${source} needs an api_base: a standard gateway has no public one.`);
+  const http = createJsonHttp({
+    source,
+    baseUrl: config.apiBase,
+    headers: { authorization: `Bearer ${config.apiKey}`, accept: 'application/json' },
+    timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+    parse: parseExactJson,
+  });
+
+  function odd(path: string, kind: 'temporary' | 'unknown', cause?: unknown): GatewayError {
+    return new GatewayError(`${source} gave an answer that its protocol does not allow (${path}).`, {
+      kind,
+      code: 'unexpected_answer',
+      cause,
+    });
+  }
+
+  async function read<T>(path: string, schema: z.ZodType<T>): Promise<T | null> {
+    const answer = await http.get(path);
+    if (answer === null) return null;
+    const parsed = schema.safeParse(answer);
+    if (!parsed.success) throw odd(path, 'temporary', parsed.error);
+    return parsed.data;
+  }
+
+  /** A list that is not there proves nothing absent: taken for empty, it would have money sent a second time. */
+  async function readList<T>(path: string, schema: z.ZodType<T[]>): Promise<T[]> {
+    const list = await read(path, schema);
+    if (list !== null) return list;
+    throw new GatewayError(`${source} does not know the list ${path}.`, { kind: 'temporary', code: 'http_404' });
+  }
+
+  async function write<T>(path: string, body: object, key: string, schema: z.ZodType<T>): Promise<T> {
+    const answer = await http.post(path, body, { 'idempotency-key': key });
+    const parsed = schema.safeParse(answer);
+    if (!parsed.success) throw odd(path, 'unknown', parsed.error);
+    return parsed.data;
+  }
+
+  function jsonAmount(amount: bigint): number {
+    if (amount <= MAX_JSON_AMOUNT) return Number(amount);
+    throw new GatewayError(`An amount of ${amount} cannot be sent to ${source} exactly, so nothing was sent.`, {
+      kind: 'rejected',
+      code: 'amount_too_large',
+      ourFault: true,
+    });
+  }
+
+  return {
+    source,
+    capabilities: CAPABILITIES,
+    verify: createWebhookVerifier(config.webhookSecrets, options.toleranceMs ?? DEFAULT_POLICIES.webhookToleranceMs),
+    read: readEvent,
+
+    async fetchPayment(paymentId) {
+      // No id of this protocol, or one that every URL parser takes for a step up instead of a name.
+      if (readId(paymentId) !== paymentId || paymentId === '.' || paymentId === '..') return null;
+      const path = `/payments/${encodeURIComponent(paymentId)}`;
+      const payment = await read(path, paymentAnswer);
+      if (payment !== null && payment.paymentId !== paymentId) throw odd(path, 'temporary');
+      return payment;
+    },
+
+    async listRefunds(paymentId) {
+      const refunds = await readList(queryPath('/refunds', { payment_id: paymentId }), refundsAnswer);
+      // A gateway that does not know the filter answers with everybody's.
+      return refunds.filter((refund) => refund.paymentId === paymentId);
+    },
+
+    async findRefunds(paymentId, reference) {
+      const path = queryPath('/refunds', { reference });
+      const refunds = (await readList(path, refundsAnswer)).filter((refund) => refund.reference === reference);
+      // Neither "found" nor "absent" would be true of it.
+      if (refunds.some((refund) => refund.paymentId !== paymentId)) throw odd(path, 'temporary');
+      return refunds;
+    },
+
+    async createRefund({ paymentId, amount, reference, idempotencyKey }) {
+      const body = { payment_id: paymentId, amount: jsonAmount(amount), reference };
+      const refund = await write('/refunds', body, idempotencyKey, refundAnswer);
+      if (refund.paymentId !== paymentId || (refund.reference ?? reference) !== reference)
+        throw odd('/refunds', 'unknown');
+      return refund;
+    },
+
+    async findPayments(reference, orderId) {
+      const path = queryPath('/payments', { reference });
+      const found = (await readList(path, preparedPaymentsAnswer)).filter(
+        ({ payment }) => payment.reference === reference,
+      );
+      if (found.some(({ payment }) => payment.orderId !== orderId)) throw odd(path, 'temporary');
+      return found;
+    },
+
+    async preparePayment({ orderId, amount, currency, reference, idempotencyKey, returnUrl }) {
+      const body = {
+        order_id: orderId,
+        amount: jsonAmount(amount),
+        currency,
+        reference,
+        ...(returnUrl === null ? {} : { return_url: returnUrl }),
+      };
+      const prepared = await write('/payments', body, idempotencyKey, preparedPaymentAnswer);
+      if (prepared.payment.orderId !== orderId) throw odd('/payments', 'unknown');
+      return prepared;
+    },
+  };
+}
+
+function queryPath(path: string, query: Record<string, string>): string {
+  return `${path}?${new URLSearchParams(query).toString()}`;
+}

@@ -1,0 +1,200 @@
+import type { EventReading, EventSubject } from '../../domain/event-reading.ts';
+import { isBare, isJsonObject, objectIn, type JsonObject } from '../event-body.ts';
+import type { RawFacts } from '../raw-facts.ts';
+
+type Claim = NonNullable<EventReading['claimed']>;
+
+export interface EventKind {
+  readonly subject: EventSubject;
+  /** The facts, or a sentence on why there is nothing to do. */
+  readonly read: (object: JsonObject) => RawFacts | { readonly ignore: string };
+  /** The type of object whose id alone tells the payment or payout; null: the id alone tells nothing. */
+  readonly thinObject: 'payment_intent' | 'payout' | null;
+}
+
+/** Stripe's refund states; `canceled` gave nothing back, and `requires_action` waits for the customer. */
+const REFUND_STATES: ReadonlyMap<unknown, 'pending' | 'succeeded' | 'failed'> = new Map([
+  ['pending', 'pending'],
+  ['requires_action', 'pending'],
+  ['succeeded', 'succeeded'],
+  ['failed', 'failed'],
+  ['canceled', 'failed'],
+]);
+
+/** Ends of a dispute; an inquiry that closes and a dispute that was prevented cost nothing. */
+const DISPUTE_ENDS: ReadonlyMap<unknown, 'won' | 'lost'> = new Map([
+  ['won', 'won'],
+  ['warning_closed', 'won'],
+  ['prevented', 'won'],
+  ['lost', 'lost'],
+]);
+
+/** A Map, because a type such as `constructor` must find nothing. */
+export const EVENT_KINDS: ReadonlyMap<string, EventKind> = new Map<string, EventKind>([
+  ['payment_intent.processing', intent('pending', 'amount')],
+  ['payment_intent.amount_capturable_updated', intent('authorized', 'amount_capturable')],
+  ['payment_intent.succeeded', intent('captured', 'amount_received')],
+  ['payment_intent.payment_failed', intent('failed', 'amount')],
+  // Final at Stripe: nobody can pay a canceled intent, as nobody can pay what has expired.
+  ['payment_intent.canceled', intent('expired', 'amount')],
+  ['charge.succeeded', { subject: 'payment', thinObject: null, read: readCharge }],
+  ['charge.captured', { subject: 'payment', thinObject: null, read: readCharge }],
+  ['charge.refunded', { subject: 'refund', thinObject: null, read: readRefundedCharge }],
+  ['refund.created', refund()],
+  ['refund.updated', refund()],
+  ['refund.failed', refund()],
+  ['charge.refund.updated', refund()],
+  ['checkout.session.completed', { subject: 'payment', thinObject: null, read: readSession }],
+  ['charge.dispute.created', { subject: 'dispute', thinObject: null, read: (object) => dispute(object, 'opened') }],
+  ['charge.dispute.closed', { subject: 'dispute', thinObject: null, read: readClosedDispute }],
+  ['payout.paid', payout('paid')],
+  ['payout.failed', payout('failed')],
+  ['payout.canceled', payout('failed')],
+]);
+
+export function readRefundState(status: unknown): 'pending' | 'succeeded' | 'failed' | null {
+  // Some payment methods leave it empty until the bank has answered.
+  return status === null ? 'pending' : (REFUND_STATES.get(status) ?? null);
+}
+
+/** The PaymentIntent's id, expanded or not; a charge without one is a payment by itself. */
+function paymentOf(object: JsonObject, charge: unknown): unknown {
+  return idOf(object['payment_intent']) ?? charge;
+}
+
+/** The id of a field that holds an id or, expanded, the object itself. */
+export function idOf(value: unknown): unknown {
+  return isJsonObject(value) ? value['id'] : value;
+}
+
+function ordersOf(object: JsonObject): unknown[] {
+  const expanded = objectIn(object, 'payment_intent');
+  return [object, expanded].map((holder) => objectIn(holder, 'metadata')['order_id']);
+}
+
+function referenceOf(object: JsonObject): unknown {
+  return objectIn(object, 'metadata')['paidonce_reference'];
+}
+
+function intent(claim: Claim, amountField: string): EventKind {
+  return {
+    subject: 'payment',
+    thinObject: 'payment_intent',
+    read: (object) => ({
+      objectId: object['id'],
+      paymentId: object['id'],
+      claimed: isBare(object) ? null : claim,
+      amount: object[amountField] ?? object['amount'],
+      currency: object['currency'],
+      orderIds: ordersOf(object),
+      reference: referenceOf(object),
+    }),
+  };
+}
+
+function readCharge(object: JsonObject): RawFacts {
+  const paymentId = paymentOf(object, object['id']);
+  const captured = object['captured'];
+  const claimed = captured === true ? 'captured' : 'authorized';
+  return {
+    objectId: paymentId,
+    paymentId,
+    claimed: typeof captured === 'boolean' ? claimed : null,
+    amount: captured === true ? (object['amount_captured'] ?? object['amount']) : object['amount'],
+    currency: object['currency'],
+    orderIds: ordersOf(object),
+    reference: referenceOf(object),
+  };
+}
+
+/**
+ * The charge names the sum of all its refunds, and not always which one is new (older versions list them, newer ones do
+ * not): a hint to look at the payment's refunds, and no claim of its own.
+ */
+function readRefundedCharge(object: JsonObject): RawFacts {
+  const listed = objectIn(object, 'refunds')['data'];
+  const newest: unknown = Array.isArray(listed) ? listed[0] : undefined;
+  return {
+    objectId: idOf(newest),
+    paymentId: paymentOf(object, object['id']),
+    claimed: null,
+    amount: null,
+    currency: object['currency'],
+    orderIds: ordersOf(object),
+    reference: isJsonObject(newest) ? referenceOf(newest) : null,
+  };
+}
+
+function refund(): EventKind {
+  return {
+    subject: 'refund',
+    thinObject: null,
+    read: (object) => {
+      const status = object['status'];
+      const claimed = status === undefined ? null : readRefundState(status);
+      const strange = status !== undefined && claimed === null;
+      return {
+        objectId: object['id'],
+        paymentId: paymentOf(object, idOf(object['charge'])),
+        claimed,
+        amount: object['amount'],
+        currency: object['currency'],
+        orderIds: ordersOf(object),
+        reference: referenceOf(object),
+        ...(strange ? { problem: 'The refund is in a state that is not known here.' } : {}),
+      };
+    },
+  };
+}
+
+function readSession(object: JsonObject): RawFacts | { ignore: string } {
+  const paymentId = idOf(object['payment_intent']);
+  if (paymentId === null || paymentId === undefined) {
+    return { ignore: 'The Checkout session has no payment of its own: nothing was due, or it set up a subscription.' };
+  }
+  const status = object['payment_status'];
+  return {
+    objectId: paymentId,
+    paymentId,
+    // Completed and unpaid: the customer is through, and the bank is not.
+    claimed: status === 'paid' ? 'captured' : status === 'unpaid' ? 'pending' : null,
+    amount: object['amount_total'],
+    currency: object['currency'],
+    orderIds: [...ordersOf(object), object['client_reference_id']],
+    reference: referenceOf(object),
+  };
+}
+
+function dispute(object: JsonObject, claimed: Claim | null): RawFacts {
+  return {
+    objectId: object['id'],
+    paymentId: paymentOf(object, idOf(object['charge'])),
+    claimed,
+    amount: object['amount'],
+    currency: object['currency'],
+    orderIds: ordersOf(object),
+    reference: null,
+  };
+}
+
+function readClosedDispute(object: JsonObject): RawFacts {
+  const end = DISPUTE_ENDS.get(object['status']);
+  if (end !== undefined) return dispute(object, end);
+  return { ...dispute(object, null), problem: 'The dispute was closed, and its end is not known here.' };
+}
+
+function payout(claimed: Claim): EventKind {
+  return {
+    subject: 'payout',
+    thinObject: 'payout',
+    read: (object) => ({
+      objectId: object['id'],
+      paymentId: null,
+      claimed: isBare(object) ? null : claimed,
+      amount: object['amount'],
+      currency: object['currency'],
+      orderIds: [],
+      reference: referenceOf(object),
+    }),
+  };
+}

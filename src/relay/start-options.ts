@@ -1,0 +1,69 @@
+import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import type { SearchAttributePair } from '@temporalio/common';
+import type { WorkflowStartOptions } from '@temporalio/client';
+import { checkoutWorkflowId, orderWorkflowId, paymentWorkflowId, refundWorkflowId } from '../domain/keys.ts';
+import { PAIDONCE_ORDER_ID, PAIDONCE_PAYMENT_ID, PAIDONCE_SOURCE, TASK_QUEUE } from '../workflows/messages.ts';
+
+export type StartOptions = WorkflowStartOptions & { readonly workflowId: string; readonly taskQueue: string; args: [] };
+
+interface About {
+  readonly workflowId: string;
+  /** What a support person reads in the list of runs. */
+  readonly summary: string;
+  readonly orderId: string | null;
+  readonly paymentId?: string | null;
+  readonly source?: string | null;
+}
+
+/**
+ * Whoever starts a workflow of ours starts it like this: a run that is open goes on, and a closed one may be followed by
+ * another, since PostgreSQL and not the engine remembers what was done.
+ */
+function startOptions({ workflowId, summary, orderId, paymentId, source }: About): StartOptions {
+  const attributes: SearchAttributePair[] = [];
+  if (orderId !== null) attributes.push({ key: PAIDONCE_ORDER_ID, value: orderId });
+  if (paymentId != null) attributes.push({ key: PAIDONCE_PAYMENT_ID, value: paymentId });
+  if (source != null) attributes.push({ key: PAIDONCE_SOURCE, value: source });
+  return {
+    workflowId,
+    taskQueue: TASK_QUEUE,
+    args: [],
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    staticSummary: summary,
+    typedSearchAttributes: new TypedSearchAttributes(attributes),
+  };
+}
+
+export function paymentStartOptions(source: string, paymentId: string, orderId: string | null): StartOptions {
+  return startOptions({
+    workflowId: paymentWorkflowId(source, paymentId),
+    summary: `Payment ${paymentId} of ${source}${orderId === null ? '' : ` for order ${orderId}`}`,
+    ...{ orderId, paymentId, source },
+  });
+}
+
+export function refundStartOptions(refund: {
+  readonly refundId: string;
+  readonly source: string;
+  readonly paymentId: string;
+  readonly orderId: string | null;
+}): StartOptions {
+  return startOptions({
+    workflowId: refundWorkflowId(refund.refundId),
+    summary: `Refund of payment ${refund.paymentId} of ${refund.source}`,
+    ...refund,
+  });
+}
+
+export function checkoutStartOptions(orderId: string, n: number, source: string): StartOptions {
+  return startOptions({
+    workflowId: checkoutWorkflowId(orderId, n),
+    summary: `Checkout ${n} of order ${orderId} at ${source}`,
+    ...{ orderId, source },
+  });
+}
+
+export function expiryStartOptions(orderId: string): StartOptions {
+  return startOptions({ workflowId: orderWorkflowId(orderId), summary: `Expiry of order ${orderId}`, orderId });
+}

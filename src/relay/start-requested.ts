@@ -1,0 +1,50 @@
+import type { WorkflowClient } from '@temporalio/client';
+import type { WorkflowName } from '../workflows/messages.ts';
+import { checkoutStartOptions, expiryStartOptions, refundStartOptions, type StartOptions } from './start-options.ts';
+
+/** A row of the outbox, as far as starting what it asks for goes. */
+export interface RequestedWork {
+  readonly eventType: string;
+  readonly aggregateId: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** What each `….requested` row starts; a reservation carries its own start (E4). */
+const STARTS: Readonly<Record<string, (work: RequestedWork) => { workflow: WorkflowName; options: StartOptions }>> = {
+  'refund.requested': ({ aggregateId, payload }) => ({
+    workflow: 'refundPayment',
+    options: refundStartOptions({
+      refundId: aggregateId,
+      source: text(payload, 'source'),
+      paymentId: text(payload, 'payment_id'),
+      orderId: typeof payload['order_id'] === 'string' ? payload['order_id'] : null,
+    }),
+  }),
+  'checkout.requested': ({ payload }) => ({
+    workflow: 'startCheckout',
+    options: checkoutStartOptions(text(payload, 'order_id'), Number(payload['n']), text(payload, 'source')),
+  }),
+  'order.expiry_requested': ({ aggregateId }) => ({
+    workflow: 'expireOrder',
+    options: expiryStartOptions(aggregateId),
+  }),
+};
+
+/**
+ * Starts the workflow that a row asks for; one that runs already is left alone.
+ *
+ * @returns false for a row that asks for none: an announcement
+ */
+export async function startRequested(client: WorkflowClient, work: RequestedWork): Promise<boolean> {
+  const start = STARTS[work.eventType];
+  if (start === undefined) return false;
+  const { workflow, options } = start(work);
+  await client.start(workflow, options);
+  return true;
+}
+
+function text(payload: RequestedWork['payload'], field: string): string {
+  const value = payload[field];
+  if (typeof value !== 'string') throw new Error(`The outbox row has no ${field}: it cannot be started.`);
+  return value;
+}

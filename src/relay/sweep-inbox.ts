@@ -1,0 +1,59 @@
+import type { WorkflowClient } from '@temporalio/client';
+import { claimInbox, type UnhandedEvent } from '../database/claim-inbox.ts';
+import { markHandedOver } from '../database/mark-handed-over.ts';
+import type { Pool } from '../database/pool.ts';
+import type { Logger } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { handOver } from './hand-over.ts';
+
+export interface RelayDependencies {
+  readonly pool: Pool;
+  readonly client: WorkflowClient;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  /** Rows at most in one claim. */
+  readonly batch: number;
+}
+
+/**
+ * Hands over what the API could not (A5). One signal per payment is enough, since a wake takes all that wait; the events of the
+ * other payments do not wait for one that fails.
+ *
+ * @returns whether there may be more
+ */
+export async function sweepInbox(deps: RelayDependencies): Promise<boolean> {
+  const events = await claimInbox(deps.pool, deps.batch);
+  const failures: unknown[] = [];
+  await Promise.all(
+    byPayment(events).map(async ([first, ...rest]) => {
+      if (first === undefined) return;
+      try {
+        await handOver(deps, first);
+        if (rest.length > 0) {
+          await markHandedOver(
+            deps.pool,
+            first.source,
+            rest.map((event) => event.eventId),
+          );
+        }
+        deps.metrics.relayHandedOver.inc({ kind: 'inbox' }, 1 + rest.length);
+      } catch (error) {
+        failures.push(error);
+      }
+    }),
+  );
+  // Their claims run out, and they are swept again; one error stands for all in the log.
+  if (failures.length > 0) throw failures[0];
+  return events.length === deps.batch;
+}
+
+function byPayment(events: readonly UnhandedEvent[]): UnhandedEvent[][] {
+  const groups = new Map<string, UnhandedEvent[]>();
+  for (const event of events) {
+    const key = JSON.stringify([event.source, event.paymentId]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [event]);
+    else group.push(event);
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,67 @@
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { PaymentOutcome } from '../domain/payment-outcome.ts';
+import type { OrderStatus } from '../domain/order-states.ts';
+import type { PaymentStatus } from '../domain/payment-states.ts';
+import type { RefundStatus } from '../domain/refund-states.ts';
+
+/**
+ * The contract of the workflows: names, queues, messages. Others import this and nothing else of `workflows/`.
+ * A workflow takes no input: its id is the business key (src/domain/keys.ts), and everything else is read from
+ * PostgreSQL. So whoever starts it, with whatever it knows, starts the same thing.
+ */
+export const TASK_QUEUE = 'paidonce';
+/** Calls that move money, apart so that a silent gateway holds up nothing else. */
+export const GATEWAY_TASK_QUEUE = 'paidonce-gateway';
+
+/** What runs are searched by in the Temporal UI (H3). Ids only: they are plain text even where payloads are encrypted. */
+export const PAIDONCE_ORDER_ID = defineSearchAttributeKey('PaidonceOrderId', SearchAttributeType.KEYWORD);
+export const PAIDONCE_PAYMENT_ID = defineSearchAttributeKey('PaidoncePaymentId', SearchAttributeType.KEYWORD);
+export const PAIDONCE_SOURCE = defineSearchAttributeKey('PaidonceSource', SearchAttributeType.KEYWORD);
+export const PAIDONCE_STATUS = defineSearchAttributeKey('PaidonceStatus', SearchAttributeType.KEYWORD);
+export const PAIDONCE_NEEDS_HUMAN = defineSearchAttributeKey('PaidonceNeedsHuman', SearchAttributeType.BOOL);
+
+/** Something changed about this payment; the event's id is only a hint, PostgreSQL knows all that wait. */
+export const paymentEventSignal = defineSignal<[eventId: string]>('paymentEvent');
+/** The customer's browser came back: look now, and say what became of this call (B4). */
+export const confirmPaymentUpdate = defineUpdate<ConfirmPaymentResult, []>('confirmPayment');
+export const paymentStateQuery = defineQuery<PaymentState>('paymentState');
+
+/** The gateway, or a person, changed something about this refund: look again. */
+export const refundChangedSignal = defineSignal<[]>('refundChanged');
+export const refundStateQuery = defineQuery<RefundState>('refundState');
+
+export const checkoutStateQuery = defineQuery<CheckoutState>('checkoutState');
+
+export interface ConfirmPaymentResult {
+  readonly outcome: PaymentOutcome;
+}
+
+/** Field names are those of the HTTP API: other services read this by query. */
+export interface PaymentState {
+  readonly status: PaymentStatus | null;
+  readonly outcome: PaymentOutcome | null;
+  readonly order_id: string | null;
+  readonly pending_events: number;
+  readonly waiting_for: 'order' | 'gateway' | null;
+}
+
+export interface RefundState {
+  readonly status: RefundStatus | null;
+  readonly amount: string | null;
+  readonly currency: string | null;
+  readonly gateway_refund_id: string | null;
+  readonly waiting_for: 'gateway' | 'human' | null;
+}
+
+export interface CheckoutState {
+  readonly status: 'pending' | 'succeeded' | 'failed' | 'unknown' | 'needs_review';
+  readonly payment_id: string | null;
+}
+
+export interface OrderExpiry {
+  readonly status: OrderStatus | null;
+}
+
+/** The relay starts these by the outbox row's type; the workflow's id comes from the row's aggregate. */
+export type WorkflowName = 'processPayment' | 'refundPayment' | 'startCheckout' | 'expireOrder' | 'deliverEvent';

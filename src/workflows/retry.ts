@@ -1,0 +1,30 @@
+import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
+import { GATEWAY_TASK_QUEUE } from './messages.ts';
+
+/**
+ * The retry policies, all of them (F4). The delays between attempts come from the activity interceptor with full jitter; the
+ * intervals here hold for timeouts, which no interceptor sees.
+ */
+
+/**
+ * Short steps in PostgreSQL and reads of a gateway. A local activity costs no round trip to the server; it keeps the workflow
+ * task open, so that it may take 2 s and be tried twice, no more.
+ */
+export const QUICK: LocalActivityOptions = {
+  startToCloseTimeout: '2s',
+  retry: { maximumAttempts: 2, initialInterval: '50ms', maximumInterval: '50ms' },
+};
+
+/** What a quick step goes on as when it failed: visible in the UI, and repeated until it is done. */
+export const PATIENT: ActivityOptions = {
+  // A gateway's own time limit is 10 s, and a look may ask it for a payment and for pages of refunds.
+  startToCloseTimeout: '45s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+};
+
+/** Calls that move money: after these attempts, some minutes in all, a human is told (F5). */
+export const MONEY: ActivityOptions = {
+  taskQueue: GATEWAY_TASK_QUEUE,
+  startToCloseTimeout: '45s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 10 },
+};

@@ -1,0 +1,116 @@
+import { fileURLToPath } from 'node:url';
+import type { Client } from '@temporalio/client';
+import {
+  DefaultLogger,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkflowBundleWithSourceMap,
+  bundleWorkflowCode,
+} from '@temporalio/worker';
+import { createActivities, createMoneyActivities } from '../../src/activities/index.ts';
+import type { Source } from '../../src/activities/dependencies.ts';
+import { retryInterceptor } from '../../src/activities/retry-interceptor.ts';
+import type { Pool } from '../../src/database/pool.ts';
+import { DEFAULT_POLICIES, type Policies } from '../../src/domain/policies.ts';
+import type { Gateway } from '../../src/gateways/gateway.ts';
+import { createStandardGateway } from '../../src/gateways/standard/create-standard-gateway.ts';
+import { startRelayLoop } from '../../src/relay/relay-loop.ts';
+import { sweepInbox } from '../../src/relay/sweep-inbox.ts';
+import { sweepOutbox } from '../../src/relay/sweep-outbox.ts';
+import { createLogger } from '../../src/telemetry/log.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { GATEWAY_TASK_QUEUE, TASK_QUEUE } from '../../src/workflows/messages.ts';
+
+// A test's own output is what its reader looks for; the engine speaks up about trouble only.
+Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+const bundlerLogger = new DefaultLogger('ERROR');
+
+let bundle: Promise<WorkflowBundleWithSourceMap> | undefined;
+
+/** The workflows as a worker runs them, bundled once per test file. */
+function workflowBundle(): Promise<WorkflowBundleWithSourceMap> {
+  bundle ??= bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url)),
+    logger: bundlerLogger,
+  });
+  return bundle;
+}
+
+/** A gateway of the `standard` protocol at `url`, as configuration would make it. */
+export function standardSource(url: string, name = 'sim'): [string, Source] {
+  const gateway: Gateway = createStandardGateway(
+    {
+      name,
+      kind: 'standard',
+      mode: 'test',
+      apiBase: url,
+      apiKey: 'sim-key',
+      accountNumber: null,
+      webhookSecrets: [{ secret: TEST_WEBHOOK_SECRET, eventsBefore: null }],
+    },
+    { toleranceMs: DEFAULT_POLICIES.webhookToleranceMs },
+  );
+  return [name, { gateway, mode: 'test' }];
+}
+
+export const TEST_WEBHOOK_SECRET = `whsec_${Buffer.from('a secret of twenty-four b').toString('base64')}`;
+
+export interface Engine {
+  stop(): Promise<void>;
+}
+
+/** What worker.ts does, inside the test's process: both workers, and the relay unless it is left out. */
+export async function startEngine(options: {
+  readonly pool: Pool;
+  readonly address: string;
+  readonly namespace: string;
+  readonly client: Client;
+  readonly sources: readonly [string, Source][];
+  readonly policies?: Partial<Policies>;
+  readonly relay?: boolean;
+}): Promise<Engine> {
+  const connection = await NativeConnection.connect({ address: options.address });
+  const metrics = createMetrics();
+  const log = createLogger('silent', 'test');
+  const loops: ReturnType<typeof startRelayLoop>[] = [];
+  const deps = {
+    pool: options.pool,
+    sources: new Map(options.sources),
+    policies: { ...DEFAULT_POLICIES, ...options.policies },
+    metrics,
+    wakeRelay: () => {
+      for (const loop of loops) loop.wake();
+    },
+  };
+  const common = { connection, namespace: options.namespace, interceptors: { activity: [retryInterceptor] } };
+  const workers = await Promise.all([
+    Worker.create({
+      ...common,
+      taskQueue: TASK_QUEUE,
+      workflowBundle: await workflowBundle(),
+      activities: createActivities(deps),
+    }),
+    Worker.create({ ...common, taskQueue: GATEWAY_TASK_QUEUE, activities: createMoneyActivities(deps) }),
+  ]);
+  const running = workers.map((worker) => worker.run());
+  if (options.relay ?? true) {
+    for (const sweep of [sweepInbox, sweepOutbox]) {
+      loops.push(
+        startRelayLoop({
+          sweep: () => sweep({ pool: options.pool, client: options.client.workflow, metrics, log, batch: 100 }),
+          pollMs: 50,
+          onError: () => undefined,
+        }),
+      );
+    }
+  }
+  return {
+    async stop() {
+      await Promise.all(loops.map((loop) => loop.stop()));
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await Promise.all(running);
+      await connection.close();
+    },
+  };
+}

@@ -1,0 +1,192 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { sendJson, startScriptedServer, type ScriptedServer, type SeenRequest } from './scripted-server.ts';
+
+export interface StandInPayment {
+  id: string;
+  entity: 'payment';
+  amount: number;
+  currency: string;
+  status: 'created' | 'authorized' | 'captured' | 'refunded' | 'failed';
+  captured: boolean;
+  amount_refunded: number;
+  notes: Record<string, unknown> | never[];
+  created_at: number;
+}
+
+export interface StandInRefund {
+  id: string;
+  entity: 'refund';
+  amount: number;
+  currency: string;
+  payment_id: string;
+  notes: Record<string, unknown> | never[];
+  receipt: string | null;
+  status: 'pending' | 'processed' | 'failed';
+  created_at: number;
+}
+
+export interface RazorpayStandIn extends ScriptedServer {
+  /** `key_id:key_secret`. */
+  readonly apiKey: string;
+  readonly payments: Map<string, StandInPayment>;
+  /** In the order they were made. */
+  readonly refunds: StandInRefund[];
+  addPayment(payment: Partial<StandInPayment>): StandInPayment;
+  /** The next refund is made, and the connection then breaks without an answer. */
+  loseNextAnswer(): void;
+  /** The next refund is at work until the answer is called for; others under its key are told so. */
+  holdNextRefund(): () => void;
+  /** A webhook as Razorpay would send it. */
+  sign(event: object, secret: string, eventId?: string): { body: Buffer; headers: Record<string, string> };
+}
+
+interface KeyUse {
+  readonly body: string;
+  answer: StandInRefund | null;
+}
+
+/**
+ * Razorpay as its documentation describes it, as far as payments and refunds go: pages of ten unless asked for more, the
+ * idempotency header with its alphabet and its refusals, unknown ids as 400, signed webhooks.
+ */
+export async function startRazorpayStandIn(): Promise<RazorpayStandIn> {
+  const apiKey = `rzp_test_${randomBytes(7).toString('hex')}:${randomBytes(12).toString('hex')}`;
+  const payments = new Map<string, StandInPayment>();
+  const refunds: StandInRefund[] = [];
+  const keys = new Map<string, KeyUse>();
+  let losing = false;
+  let held: Promise<void> | null = null;
+
+  const server = await startScriptedServer(async (request, response) => {
+    if (request.headers.authorization !== `Basic ${Buffer.from(apiKey).toString('base64')}`) {
+      return refuse(response, 401, 'Authentication failed');
+    }
+    const url = new URL(request.path, 'http://stand-in');
+    const [, id = '', action] = /^\/v1\/payments\/([^/]+)(?:\/(refund|refunds))?$/.exec(url.pathname) ?? [];
+    const payment = payments.get(decodeURIComponent(id));
+    if (id === '') return refuse(response, 400, 'The requested URL was not found on the server.');
+    if (payment === undefined) return refuse(response, 400, 'The id provided does not exist');
+    if (request.method === 'GET' && action === undefined) return sendJson(response, 200, payment);
+    if (request.method === 'GET' && action === 'refunds') return sendJson(response, 200, pageOf(payment, url));
+    if (request.method === 'POST' && action === 'refund') return refund(payment, request, response);
+    return refuse(response, 405, 'Method not allowed');
+  });
+
+  /** Newest first, as Razorpay lists. */
+  function pageOf(payment: StandInPayment, url: URL): object {
+    const count = Math.min(Number(url.searchParams.get('count') ?? 10), 100);
+    const skip = Number(url.searchParams.get('skip') ?? 0);
+    const all = refunds.filter((one) => one.payment_id === payment.id).reverse();
+    const items = all.slice(skip, skip + count);
+    return { entity: 'collection', count: items.length, items };
+  }
+
+  async function refund(payment: StandInPayment, request: SeenRequest, response: ServerResponse): Promise<void> {
+    const key = request.headers['x-refund-idempotency'];
+    let use: KeyUse | null = null;
+    if (key !== undefined) {
+      if (typeof key !== 'string' || !/^[A-Za-z0-9_-]{10,}$/.test(key)) {
+        return refuse(response, 400, 'The idempotency key must be at least 10 characters of letters, digits, - and _');
+      }
+      const earlier = keys.get(key);
+      if (earlier !== undefined) {
+        if (earlier.body !== request.body)
+          return refuse(response, 400, 'Another request was sent with this idempotency key');
+        if (earlier.answer === null) return refuse(response, 409, 'A request with this key is being processed');
+        return sendJson(response, 200, earlier.answer);
+      }
+      use = { body: request.body, answer: null };
+      keys.set(key, use);
+    }
+    const waiting = held;
+    held = null;
+    await waiting;
+    const made = makeRefund(payment, JSON.parse(request.body));
+    if (typeof made === 'string') {
+      if (typeof key === 'string') keys.delete(key);
+      return refuse(response, 400, made);
+    }
+    if (use !== null) use.answer = made;
+    const lose = losing;
+    losing = false;
+    if (lose) response.socket?.destroy();
+    else sendJson(response, 200, made);
+  }
+
+  function makeRefund(payment: StandInPayment, body: any): StandInRefund | string {
+    const amount: unknown = body.amount ?? payment.amount - payment.amount_refunded;
+    if (typeof amount !== 'number' || !Number.isInteger(amount) || amount < 1) return 'The amount must be an integer.';
+    if (typeof body.receipt === 'string' && body.receipt.length > 40)
+      return 'The receipt may not be greater than 40 characters.';
+    if (payment.status === 'refunded') return 'The payment has been fully refunded already';
+    if (payment.status !== 'captured') return 'The payment status should be captured for action to be taken';
+    if (payment.amount_refunded + amount > payment.amount) {
+      return 'The total refund amount is greater than the refund payment amount';
+    }
+    payment.amount_refunded += amount;
+    if (payment.amount_refunded === payment.amount) payment.status = 'refunded';
+    const made: StandInRefund = {
+      id: `rfnd_${randomBytes(7).toString('hex')}`,
+      entity: 'refund',
+      amount,
+      currency: payment.currency,
+      payment_id: payment.id,
+      notes: body.notes ?? [],
+      receipt: body.receipt ?? null,
+      status: 'processed',
+      created_at: Math.floor(Date.now() / 1000),
+    };
+    refunds.push(made);
+    return made;
+  }
+
+  return {
+    ...server,
+    apiKey,
+    payments,
+    refunds,
+    addPayment(given) {
+      const payment: StandInPayment = {
+        id: `pay_${randomBytes(7).toString('hex')}`,
+        entity: 'payment',
+        amount: 50_000,
+        currency: 'INR',
+        status: 'captured',
+        captured: given.status === undefined || given.status === 'captured' || given.status === 'refunded',
+        amount_refunded: 0,
+        notes: [],
+        created_at: Math.floor(Date.now() / 1000),
+        ...given,
+      };
+      payments.set(payment.id, payment);
+      return payment;
+    },
+    loseNextAnswer() {
+      losing = true;
+    },
+    holdNextRefund() {
+      let release = (): void => undefined;
+      held = new Promise((resolve) => {
+        release = resolve;
+      });
+      return () => release();
+    },
+    sign(event, secret, eventId) {
+      const body = Buffer.from(JSON.stringify(event));
+      const signature = createHmac('sha256', secret).update(body).digest('hex');
+      return {
+        body,
+        headers: {
+          'x-razorpay-signature': signature,
+          ...(eventId === undefined ? {} : { 'x-razorpay-event-id': eventId }),
+        },
+      };
+    },
+  };
+}
+
+function refuse(response: ServerResponse, status: number, description: string): void {
+  const error = { code: 'BAD_REQUEST_ERROR', description, source: 'business', step: 'NA', reason: 'NA', metadata: {} };
+  sendJson(response, status, { error });
+}

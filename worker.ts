@@ -1,0 +1,104 @@
+/** Process: the Temporal worker with all workflows and activities, and the relay. Any number of them may run. */
+import { NativeConnection, Runtime, Worker, DefaultLogger } from '@temporalio/worker';
+import { Client, Connection } from '@temporalio/client';
+import { fileURLToPath } from 'node:url';
+import { createActivities, createMoneyActivities } from './src/activities/index.ts';
+import { retryInterceptor } from './src/activities/retry-interceptor.ts';
+import type { Source } from './src/activities/dependencies.ts';
+import { loadConfig, summariseConfig } from './src/config.ts';
+import { createPool } from './src/database/pool.ts';
+import { createGateway } from './src/gateways/create-gateway.ts';
+import { startRelayLoop, type RelayLoop } from './src/relay/relay-loop.ts';
+import { sweepInbox } from './src/relay/sweep-inbox.ts';
+import { sweepOutbox } from './src/relay/sweep-outbox.ts';
+import { createLogger } from './src/telemetry/log.ts';
+import { createMetrics } from './src/telemetry/metrics.ts';
+import { GATEWAY_TASK_QUEUE, TASK_QUEUE } from './src/workflows/messages.ts';
+
+/** Steps in hand may finish; a local activity that would go on for ever is cut off after the force time. */
+const SHUTDOWN_GRACE = '5s';
+const SHUTDOWN_FORCE = '8s';
+/** Whatever hangs: the process ends, and everything goes on elsewhere. */
+const LAST_RESORT_MS = 12_000;
+
+const config = loadConfig(process.env);
+const log = createLogger(config.logLevel, 'worker');
+log.info({ config: summariseConfig(config) }, 'worker starts');
+
+// Ctrl-C reaches the whole process group: the order of shutting down is this process's own affair.
+Runtime.install({
+  shutdownSignals: [],
+  logger: new DefaultLogger('WARN', (entry) => {
+    log[entry.level === 'ERROR' ? 'error' : 'warn']({ temporal: entry.meta?.['sdkComponent'] }, entry.message);
+  }),
+});
+
+const metrics = createMetrics();
+const pool = createPool({ ...config.database, max: config.database.poolMax, applicationName: 'paidonce-worker' });
+const sources = new Map<string, Source>(
+  config.sources.map((source) => [
+    source.name,
+    { gateway: createGateway(source, { toleranceMs: config.policies.webhookToleranceMs }), mode: source.mode },
+  ]),
+);
+const { address, namespace } = config.temporal;
+const connection = await NativeConnection.connect({ address });
+const clientConnection = await Connection.connect({ address });
+const client = new Client({ connection: clientConnection, namespace });
+
+const relay: RelayLoop[] = [];
+const wakeRelay = () => {
+  for (const loop of relay) loop.wake();
+};
+const deps = { pool, sources, policies: config.policies, metrics, wakeRelay };
+const common = {
+  ...{ connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE, shutdownForceTime: SHUTDOWN_FORCE },
+  interceptors: { activity: [retryInterceptor] },
+};
+const workers = await Promise.all([
+  Worker.create({
+    ...common,
+    taskQueue: TASK_QUEUE,
+    workflowsPath: fileURLToPath(new URL('./src/workflows/index.ts', import.meta.url)),
+    activities: createActivities(deps),
+  }),
+  Worker.create({ ...common, taskQueue: GATEWAY_TASK_QUEUE, activities: createMoneyActivities(deps) }),
+]);
+
+for (const [name, sweep] of [
+  ['inbox', sweepInbox],
+  ['outbox', sweepOutbox],
+] as const) {
+  relay.push(
+    startRelayLoop({
+      sweep: () => sweep({ pool, client: client.workflow, metrics, log, batch: config.relay.batch }),
+      pollMs: config.relay.pollMs,
+      onError: (err) => log.warn({ relay: name, err }, 'relay sweep failed; the next one follows'),
+    }),
+  );
+}
+
+let stopping = false;
+function shutDown(signal: string): void {
+  if (stopping) return;
+  stopping = true;
+  log.info({ signal }, 'worker stops');
+  setTimeout(() => process.exit(1), LAST_RESORT_MS).unref();
+  for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+}
+process.on('SIGTERM', shutDown);
+process.on('SIGINT', shutDown);
+
+const running = workers.map((worker) => worker.run());
+process.send?.({ ready: true });
+log.info({ task_queues: [TASK_QUEUE, GATEWAY_TASK_QUEUE] }, 'worker ready');
+try {
+  await Promise.all(running);
+} finally {
+  await Promise.all(relay.map((loop) => loop.stop()));
+  await clientConnection.close();
+  await connection.close();
+  await pool.end();
+}
+log.info('worker stopped');
+process.exit(0);
