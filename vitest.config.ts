@@ -5,6 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     reporters: ['default', './test/support/count-reporter.ts'],
     globalSetup: ['test/support/services.ts'],
+    setupFiles: ['test/support/end-with-run.ts'],
     // Processes, not threads: Temporal's native worker and signals belong to a process.
     pool: 'forks',
     // Two files at once use two cores; more of them starve PostgreSQL and Temporal, and tests fail by waiting.

@@ -3,8 +3,8 @@ import type { Pool } from '../database/pool.ts';
 import type { Policies } from '../domain/policies.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { Source } from './receive/admitted.ts';
 import type { HandOvers } from './receive/hand-overs.ts';
-import type { Source } from './receive/receive-webhook.ts';
 
 /** What the audit found. */
 export interface AuditReport {

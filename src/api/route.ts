@@ -15,6 +15,8 @@ export interface RouteRequest<P extends string, Q, B> {
   readonly params: PathParams<P>;
   readonly query: Q;
   readonly body: B;
+  /** The body's JSON as it was sent: what an Idempotency-Key binds. */
+  readonly sent: unknown;
   /** The API client's name; empty on routes without a scope. */
   readonly client: string;
   /** Checked where the route needs one, else empty. */

@@ -72,14 +72,17 @@ function idempotencyKeyOf(request: IncomingMessage): string {
   return key;
 }
 
-async function inputOf(route: Route, request: IncomingMessage): Promise<{ query: unknown; body: unknown }> {
+async function inputOf(
+  route: Route,
+  request: IncomingMessage,
+): Promise<{ query: unknown; body: unknown; sent: unknown }> {
   const query = route.query === null ? null : queryOf(route.query, request);
-  if (route.body === null) return { query, body: null };
+  if (route.body === null) return { query, body: null, sent: null };
   const { value, mistakes } = parseJsonBody(
     await readBody(request, request.headers['content-encoding'], MOST_BODY_BYTES),
   );
   const further = route.check?.(value) ?? [];
-  return { query, body: validated(route.body, value, [...mistakes, ...further]) };
+  return { query, body: validated(route.body, value, [...mistakes, ...further]), sent: value };
 }
 
 function queryOf(schema: z.ZodType, request: IncomingMessage): unknown {

@@ -12,7 +12,7 @@ interface Unsent {
 }
 
 /**
- * After somebody refunded at the gateway: reservations of ours that were not sent yet must not carry the sum beyond what
+ * After somebody refunded at the gateway: reservations of ours that are surely not at the gateway must not carry the sum beyond what
  * was captured (E6). An automatic one shrinks to what is left, or ends as `already_refunded`; a requested one, and any sum
  * that is too large already, goes before a human.
  *
@@ -22,7 +22,7 @@ export async function reconcileReservations(tx: PoolClient, payment: RefundedPay
   const { rows } = await tx.query<{ held: bigint; unsent: { id: string; kind: string; amount: string }[] }>(
     `with holding as (
        select r.id, r.kind, r.amount, r.kind <> 'gateway' and r.status = 'pending' and r.gateway_refund_id is null
-              and coalesce(c.sends, 0) = 0 as unsent
+              and c.unanswered_since is null as unsent
        from refunds r left join gateway_calls c on c.reference = r.reference
        where r.source = $1 and r.payment_id = $2 and r.status in ('pending', 'unknown', 'needs_review', 'succeeded'))
      select coalesce(sum(amount) filter (where not unsent), 0)::bigint as held,

@@ -16,8 +16,16 @@ const TYPES = { Keyword: 2, Bool: 5 } as const;
 export async function ensureSearchAttributes(connection: Connection, namespace: string): Promise<void> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
   const missing = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => !(name in customAttributes));
-  if (missing.length === 0) return;
-  const searchAttributes = Object.fromEntries(missing.map(([name, type]) => [name, TYPES[type]]));
+  if (missing.length > 0) await addSearchAttributes(connection, namespace, Object.fromEntries(missing));
+}
+
+/** Registers search attributes that the namespace does not know. Throws what Temporal answers. */
+export async function addSearchAttributes(
+  connection: Connection,
+  namespace: string,
+  attributes: Readonly<Record<string, keyof typeof TYPES>>,
+): Promise<void> {
+  const searchAttributes = Object.fromEntries(Object.entries(attributes).map(([name, type]) => [name, TYPES[type]]));
   await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
 }
 

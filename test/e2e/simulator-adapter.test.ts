@@ -229,7 +229,11 @@ describe('a fault during a refund', () => {
       code: 'timeout',
     });
     expect(await adapter.findRefunds(id, 'rf:1')).toEqual([]);
-    await until(async () => (await adapter.findRefunds(id, 'rf:1')).length === 1);
+    await until(
+      async () => (await adapter.findRefunds(id, 'rf:1')).length === 1,
+      15_000,
+      () => 'the refund never appeared',
+    );
   });
 
   it.each(['cut', 'hang'])('late_work (%s): a look-up at once finds nothing, a later one finds it', async (how) => {
@@ -237,7 +241,11 @@ describe('a fault during a refund', () => {
     await faults({ late_work: { how, after_ms: [400, 400] } });
     expect(await failure(adapterOf(sim, 300).createRefund(refund(id)))).toMatchObject({ kind: 'unknown' });
     expect(await adapter.findRefunds(id, 'rf:1')).toEqual([]);
-    await until(async () => (await adapter.findRefunds(id, 'rf:1')).length === 1);
+    await until(
+      async () => (await adapter.findRefunds(id, 'rf:1')).length === 1,
+      15_000,
+      () => 'the refund never appeared',
+    );
   });
 
   it('Retry-After is passed on, as seconds and as a date', async () => {
@@ -270,7 +278,11 @@ describe('a fault during a refund', () => {
     const id = await captured();
     await faults({ pending: { complete_ms: [100, 100] } });
     expect(await adapter.createRefund(refund(id))).toMatchObject({ status: 'pending' });
-    await until(async () => (await adapter.findRefunds(id, 'rf:1'))[0]?.status === 'succeeded');
+    await until(
+      async () => (await adapter.findRefunds(id, 'rf:1'))[0]?.status === 'succeeded',
+      15_000,
+      () => 'the refund stayed pending',
+    );
     await faults({ pending: { complete_ms: null } });
     const { refundId } = await adapter.createRefund(refund(id, { reference: 'rf:2', idempotencyKey: 'rf:2' }));
     await control(sim, 'POST', `/refunds/${refundId}/fail`);

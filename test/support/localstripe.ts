@@ -1,5 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { access, mkdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -76,8 +77,11 @@ export async function startLocalstripe(): Promise<Localstripe | string> {
 
 async function firstLine(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error('no output');
-  for await (const line of createInterface({ input: child.stdout })) return line;
-  throw new Error('localstripe ended before it listened');
+  const lines = createInterface({ input: child.stdout });
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error('localstripe ended before it listened')));
+  const [line] = (await Promise.race([once(lines, 'line'), ended])) as [string];
+  ended.catch(() => undefined);
+  return line;
 }
 
 /** Where the packages lie; compiled parts fit one version of Python. */

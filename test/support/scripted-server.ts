@@ -14,7 +14,8 @@ export interface ScriptedServer {
   close(): Promise<void>;
 }
 
-type Script = (request: SeenRequest, response: ServerResponse) => void | Promise<void>;
+/** What it returns is waited for, and means nothing else. */
+export type Script = (request: SeenRequest, response: ServerResponse) => unknown;
 
 /** An HTTP server on 127.0.0.1 that answers as the test says, and remembers what it was asked. */
 export async function startScriptedServer(script: Script): Promise<ScriptedServer> {

@@ -4,7 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { ensureNamespace } from '../../src/stack/ensure-namespace.ts';
 import { findTemporalProgram } from '../../src/stack/find-temporal-program.ts';
-import { ensureSearchAttributes, SEARCH_ATTRIBUTES } from '../../src/stack/search-attributes.ts';
+import { addSearchAttributes, ensureSearchAttributes, SEARCH_ATTRIBUTES } from '../../src/stack/search-attributes.ts';
 import { TEMPORAL_TEST_SERVER } from '../../src/stack/temporal-programs.ts';
 import { askForService } from './ask-for-service.ts';
 import type { TemporalService } from './services.ts';
@@ -63,5 +63,10 @@ export async function timeSkippingProgram(): Promise<string | null> {
 
 /** A Temporal of the test's own whose clock jumps to the next timer. It ends by `teardown()`. */
 export async function createTimeSkippingEnvironment(program: string): Promise<TestWorkflowEnvironment> {
-  return TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: 'existing-path', path: program } } });
+  const env = await TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path: program } },
+  });
+  // This server can add search attributes but not list them.
+  await addSearchAttributes(env.connection, env.namespace ?? 'default', SEARCH_ATTRIBUTES);
+  return env;
 }

@@ -1,10 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits until the condition holds; throws when it has not come true in time. */
-export async function until(condition: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
-  const end = Date.now() + withinMs;
+const POLL_MS = 50;
+
+/** Waits until the condition holds, and looks every 50 ms. Throws with `complaint` after `limitMs`. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  limitMs: number,
+  complaint: () => string,
+): Promise<void> {
+  const deadline = Date.now() + limitMs;
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`not true within ${String(withinMs)} ms: ${condition.toString()}`);
-    await delay(20);
+    if (Date.now() > deadline) throw new Error(complaint());
+    await delay(POLL_MS);
   }
 }

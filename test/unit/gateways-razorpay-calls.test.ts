@@ -2,9 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/domain/gateway-error.ts';
 import type { Gateway, RefundOrder } from '../../src/gateways/gateway.ts';
 import { createRazorpayGateway } from '../../src/gateways/razorpay/create-razorpay-gateway.ts';
-import { sendJson, startScriptedServer, type ScriptedServer } from '../support/scripted-server.ts';
-
-type Script = Parameters<typeof startScriptedServer>[0];
+import { sendJson, startScriptedServer, type Script, type ScriptedServer } from '../support/scripted-server.ts';
 
 const PAYMENT = {
   id: 'pay_1',

@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { standardSource, startEngine, TEST_WEBHOOK_SECRET, type Engine } from '../support/engine.ts';
 import { seedEvent, seedOrder } from '../support/seed.ts';
 import { createTestNamespace, type TestNamespace } from '../support/temporal.ts';
-import { until } from '../support/until.ts';
+import { eventually } from '../support/eventually.ts';
 
 let db: TestDatabase;
 let temporal: TestNamespace;
@@ -59,7 +59,7 @@ describe('processPayment', () => {
     await seedOrder(db.pool, { id: 'ord_1' });
     await pay('pay_1', 'ord_1');
     await seedEvent(db.pool, { id: 'evt_1', paymentId: 'pay_1', orderId: 'ord_1' });
-    await until('the order is paid', async () => (await order('ord_1'))?.status === 'paid');
+    await eventually('the order is paid', async () => (await order('ord_1'))?.status === 'paid');
     expect(await event('evt_1')).toMatchObject({ state: 'processed', outcome: 'marked_paid' });
     const handle = temporal.client.workflow.getHandle('payment:sim:pay_1');
     expect(await handle.result()).toBe('marked_paid');
@@ -85,7 +85,7 @@ describe('processPayment', () => {
           ),
         ),
       ]);
-      const done = await until('the event is processed', async () => {
+      const done = await eventually('the event is processed', async () => {
         const row = await event(e);
         return row?.state === 'processed' && row;
       });
@@ -101,13 +101,13 @@ describe('processPayment', () => {
     await pay('pay_2', 'ord_2', { status: 'pending' });
     await seedEvent(db.pool, { id: 'evt_2', paymentId: 'pay_2', orderId: 'ord_2' });
     const handle = temporal.client.workflow.getHandle('payment:sim:pay_2');
-    await until('the run waits', async () => {
+    await eventually('the run waits', async () => {
       const state = await handle.query(paymentStateQuery).catch(() => null);
       return state?.waiting_for === 'gateway' && state.pending_events === 1;
     });
     expect((await order('ord_2'))?.status).toBe('payment_pending');
     await control('payments/pay_2/capture', { deliver: false });
-    await until('the order is paid', async () => (await order('ord_2'))?.status === 'paid');
+    await eventually('the order is paid', async () => (await order('ord_2'))?.status === 'paid');
     expect(await handle.result()).toBe('marked_paid');
   });
 
@@ -117,7 +117,7 @@ describe('processPayment', () => {
       await pay(`pay_3${n}`, 'ord_3');
       await seedEvent(db.pool, { id: `evt_3${n}`, paymentId: `pay_3${n}`, orderId: 'ord_3' });
     }
-    const refund = await until('the refund succeeded', async () => {
+    const refund = await eventually('the refund succeeded', async () => {
       const { rows } = await db.pool.query<{ status: string; id: string; payment_id: string }>(
         `select * from refunds where order_id = 'ord_3'`,
       );

@@ -3,24 +3,16 @@ import type { Readable } from 'node:stream';
 import type { Pool } from '../../database/pool.ts';
 import { isValueRefused } from '../../database/postgres-errors.ts';
 import { type Delivery, storeDelivery, type StoredDelivery } from '../../database/store-delivery.ts';
-import { admitEvent } from '../../domain/admit-event.ts';
-import { cleanedJson, jsonDepth } from '../../domain/cleaned-text.ts';
-import type { EventReading } from '../../domain/event-reading.ts';
+import { cleanedJson } from '../../domain/cleaned-text.ts';
 import { InvalidSignature } from '../../domain/gateway-error.ts';
-import type { Mode } from '../../domain/gateway-facts.ts';
 import type { Policies } from '../../domain/policies.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { Gateway, WebhookHeaders } from '../../gateways/gateway.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { readBody } from '../read-body.ts';
+import { admitted, type Source } from './admitted.ts';
 import type { HandOvers } from './hand-overs.ts';
 import type { RefusalCounter } from './refusal-counter.ts';
-
-/** A configured source as the receiver needs it. */
-export interface Source {
-  readonly gateway: Gateway;
-  readonly mode: Mode;
-}
 
 export interface ReceiverDeps {
   readonly pool: Pool;
@@ -49,8 +41,6 @@ export interface WebhookReceipt {
 
 /** Gateways send some kilobytes; a megabyte must pass, and the inbox keeps every byte of it. */
 export const MOST_WEBHOOK_BYTES = 4 * 1024 * 1024;
-/** No gateway nests beyond a dozen; thousands break `jsonb`, whose parser recurses. */
-const DEEPEST_JSON = 512;
 /** Senders have schedules of their own; this is for those that listen. */
 const RETRY_AFTER_SECONDS = 5;
 /** Who may read what we kept must not find a way in there. */
@@ -104,62 +94,36 @@ export class RefusedSignature extends Problem {
 async function store(
   deps: ReceiverDeps,
   { source: name, headers, remoteAddress }: WebhookRequest,
-  { gateway, mode }: Source,
+  source: Source,
   body: Buffer,
 ): Promise<WebhookReceipt> {
-  const reading = gateway.read(body, headers);
   const bodySha256 = createHash('sha256').update(body).digest();
-  const payload = keptPayload(body);
-  const deliveryOf = (json: string | null, headersText: string): Delivery => ({
-    source: name,
-    event: admit(deps, reading, mode, json !== null, bodySha256),
-    body,
-    bodySha256,
-    payload: json,
-    headers: headersText,
-    remoteAddress,
+  const deliveryOf = (keepTexts: boolean): Delivery => ({
+    ...admitted(deps.policies, source, body, headers, bodySha256, keepTexts),
+    ...{ source: name, body, bodySha256, remoteAddress },
+    headers: keepTexts ? keptHeaders(headers) : '{}',
   });
-  const delivery = deliveryOf(payload, keptHeaders(headers));
+  const delivery = deliveryOf(true);
+  const { event } = delivery;
   const stored = await storeDelivery(deps.pool, delivery)
     .catch(async (error: unknown) => {
       if (!isValueRefused(error)) throw error;
-      deps.log.warn({ err: error, source: name, event_id: delivery.event.eventId }, 'PostgreSQL refused a payload');
-      return storeDelivery(deps.pool, deliveryOf(null, '{}'));
+      // A number beyond what numeric holds, and whatever else nobody thought of: the bytes are kept, and a person looks.
+      deps.log.warn({ err: error, source: name, event_id: event.eventId }, 'PostgreSQL refused a payload');
+      return storeDelivery(deps.pool, deliveryOf(false));
     })
     .catch((error: unknown): never => {
-      deps.log.error({ err: error, source: name, event_id: delivery.event.eventId }, 'delivery not stored');
+      deps.log.error({ err: error, source: name, event_id: event.eventId }, 'delivery not stored');
       throw new Problem('not_durable', 'The delivery is not stored. Send it again.', {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     });
-  handOver(deps, name, delivery.event.eventId, stored);
-  return { duplicate: stored.duplicate, eventId: delivery.event.eventId, state: delivery.event.state };
-}
-
-function admit(deps: ReceiverDeps, reading: EventReading, mode: Mode, isJson: boolean, bodySha256: Buffer) {
-  return admitEvent({
-    reading,
-    sourceMode: mode,
-    isJson,
-    bodySha256Hex: bodySha256.toString('hex'),
-    ignoreBefore: deps.policies.ignoreBefore,
-    sha256Hex: (text) => createHash('sha256').update(text).digest('hex'),
-  });
+  handOver(deps, name, event.eventId, stored);
+  return { duplicate: stored.duplicate, eventId: event.eventId, state: event.state };
 }
 
 function handOver(deps: ReceiverDeps, source: string, eventId: string, { handOver: to }: StoredDelivery): void {
   if (to !== null) deps.handOvers.start({ source, eventId, paymentId: to.paymentId, orderId: to.orderId });
-}
-
-/** The body as JSON text that `jsonb` takes; null where it is no JSON. A BOM is no JSON either. */
-function keptPayload(body: Buffer): string | null {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
-    JSON.parse(text);
-    return jsonDepth(text) > DEEPEST_JSON ? null : cleanedJson(text);
-  } catch {
-    return null;
-  }
 }
 
 function keptHeaders(headers: WebhookHeaders): string {

@@ -5,6 +5,7 @@ import { toIsoAmount } from '../minor-units.ts';
 import { readAmount, readCurrency, readId, readReference } from '../standard/fields.ts';
 import { STRIPE_CURRENCIES } from './currencies.ts';
 import { idOf, readRefundState } from './event-kinds.ts';
+import { isChargeId } from './ids.ts';
 
 /** A PaymentIntent as facts; null for an answer that is none. */
 export function intentFacts(intent: unknown): PaymentFacts | null {
@@ -35,7 +36,7 @@ export function chargeFacts(charge: unknown): PaymentFacts | null {
 
 /** A refund of the payment as facts; null for an answer that is none, or whose amount we cannot express exactly. */
 export function refundFacts(refund: unknown, paymentId: string): RefundFacts | null {
-  if (!isJsonObject(refund) || refund['object'] !== 'refund') return null;
+  if (!isJsonObject(refund) || refund['object'] !== 'refund' || !isRefundOf(refund, paymentId)) return null;
   const refundId = readId(refund['id']);
   const status = readRefundState(refund['status']);
   const currency = readCurrency(refund['currency']);
@@ -51,6 +52,12 @@ export function refundFacts(refund: unknown, paymentId: string): RefundFacts | n
     reference: readReference(objectIn(refund, 'metadata')['paidonce_reference']),
     failureCode: typeof failure === 'string' ? failure.slice(0, 200) : null,
   };
+}
+
+/** A refund names its charge and, in newer versions, its PaymentIntent. */
+function isRefundOf(refund: JsonObject, paymentId: string): boolean {
+  const named = idOf(refund[isChargeId(paymentId) ? 'charge' : 'payment_intent']);
+  return named === undefined || named === null || named === paymentId;
 }
 
 /** The charge belongs to a PaymentIntent, and is no payment by itself. */

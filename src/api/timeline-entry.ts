@@ -1,0 +1,91 @@
+import type { TimelineRow } from '../database/read-timeline.ts';
+import { formatMoney } from '../domain/money.ts';
+
+/** One line of a payment's timeline, for a support person. */
+export interface TimelineEntry {
+  readonly at: string;
+  readonly kind:
+    'delivery' | 'handed_over' | 'decided' | 'consequence' | 'ledger' | 'refund' | 'dead_letter' | 'decision';
+  readonly text: string;
+}
+
+type Data = TimelineRow['data'];
+
+const SAYS: Readonly<Record<TimelineRow['what'], (data: Data) => Omit<TimelineEntry, 'at'>>> = {
+  delivery: (d) => ({
+    kind: 'delivery',
+    text: `${d['event_type']} ${d['event_id']} delivered${d['repeat'] ? ' again' : ''}${d['differs'] ? ', with other bytes' : ''}`,
+  }),
+  handed_over: (d) => ({ kind: 'handed_over', text: `${d['event_id']} handed over to the payment's workflow` }),
+  event: (d) => ({ kind: 'decided', text: eventText(d) }),
+  order: (d) => ({ kind: 'decided', text: `order ${d['object_id']} ${change(d)}` }),
+  payment: (d) => ({ kind: 'decided', text: `payment ${change(d)}` }),
+  dispute: (d) => ({ kind: 'decided', text: `dispute ${d['object_id']} ${change(d)}` }),
+  refund: (d) => ({ kind: 'refund', text: `refund ${d['refund_id']}${ofMoney(d)} ${change(d)}` }),
+  booking: (d) => ({ kind: 'consequence', text: `${d['kind']} ${d['line_id']} ${d['status']}${byRefund(d)}` }),
+  loyalty: (d) => ({
+    kind: 'consequence',
+    text: `loyalty ${String(d['points']).startsWith('-') ? '' : '+'}${d['points']} points${byRefund(d)}`,
+  }),
+  gift_card: (d) => ({
+    kind: 'consequence',
+    text: `gift card ${d['line_id']} no. ${d['unit']}${ofMoney(d)} issued${standing(d, 'active')}`,
+  }),
+  package: (d) => ({
+    kind: 'consequence',
+    text: `package ${d['line_id']} no. ${d['unit']} issued${standing(d, 'active')}`,
+  }),
+  invoice: (d) => ({
+    kind: 'consequence',
+    text: `${d['kind'] === 'invoice' ? 'receipt' : 'credit note'} ${d['number']}${ofMoney(d)} written`,
+  }),
+  posting: (d) => ({ kind: 'ledger', text: `ledger ${d['key']}: ${d['lines']} (minor units, ${d['currency']})` }),
+  dead_letter: (d) => ({ kind: 'dead_letter', text: `${d['kind']}: ${d['last_error']}` }),
+  dead_letter_closed: (d) => ({
+    kind: 'decision',
+    text:
+      d['status'] === 'recovered'
+        ? `${d['kind']} came right by itself`
+        : [`${d['kind']}: ${d['action']}`, d['by'] && `by ${d['by']}`, d['note'] && `"${d['note']}"`]
+            .filter(Boolean)
+            .join(' '),
+  }),
+};
+
+export function timelineEntry({ at, what, data }: TimelineRow): TimelineEntry {
+  return { at: at.toISOString(), ...SAYS[what](data) };
+}
+
+function eventText(d: Data): string {
+  switch (d['state']) {
+    case 'processed':
+      return `${d['outcome']}: what ${d['event_id']} came to`;
+    case 'ignored':
+      return `${d['event_id']} ignored: ${d['outcome']}`;
+    case 'held':
+      return `${d['event_id']} held for a person: ${d['last_error']}`;
+    default:
+      return `${d['event_id']} looked into ${d['attempts']} times, still waiting: ${d['last_error']}`;
+  }
+}
+
+function change(d: Data): string {
+  const from = d['from'] === null ? '' : `${d['from']} → `;
+  const detail = d['detail'] === null || d['detail'] === undefined ? '' : ` (${d['detail']})`;
+  return `${from}${d['to']}${detail}, by ${d['cause']}`;
+}
+
+function ofMoney(d: Data): string {
+  const amount = d['amount'];
+  const currency = d['currency'];
+  if (typeof amount !== 'string' || typeof currency !== 'string') return '';
+  return ` of ${formatMoney({ amount: BigInt(amount), currency })}`;
+}
+
+function byRefund(d: Data): string {
+  return d['refund_id'] === null || d['refund_id'] === undefined ? '' : ` by refund ${d['refund_id']}`;
+}
+
+function standing(d: Data, usual: string): string {
+  return d['status'] === usual ? '' : `, now ${d['status']}${byRefund(d)}`;
+}

@@ -1,0 +1,101 @@
+import type { Pool, PoolClient } from 'pg';
+import { DEFAULT_POLICIES } from '../domain/policies.ts';
+import { VIOLATOR_IDS, type Check } from './audit/check.ts';
+import { consequenceChecks } from './audit/consequences.ts';
+import { EVENT_CHECKS } from './audit/events.ts';
+import { HISTORY_CHECKS } from './audit/history.ts';
+import { LEDGER_CHECKS } from './audit/ledger.ts';
+import { ORDER_CHECKS } from './audit/orders.ts';
+import { OUTBOX_CHECKS } from './audit/outbox.ts';
+import { PAYMENT_CHECKS } from './audit/payments.ts';
+import { REFUND_CHECKS } from './audit/refunds.ts';
+import { inTransaction } from './pool.ts';
+
+export type { Check } from './audit/check.ts';
+
+/** One row that breaks an invariant, with every id of it that is known. */
+export interface Violation extends Readonly<Partial<Record<(typeof VIOLATOR_IDS)[number], string>>> {
+  readonly invariant: string;
+  /** The rule that is broken, as docs/guarantees.md numbers them. */
+  readonly requirement: string;
+  /** What is promised, as a sentence. */
+  readonly promise: string;
+  /** What is there instead. */
+  readonly detail: string;
+}
+
+export interface AuditReport {
+  readonly ok: boolean;
+  /** How many invariants were checked, each on all rows. */
+  readonly checked: number;
+  readonly violations: readonly Violation[];
+}
+
+export interface AuditOptions {
+  /** The policy's rate; what an order earned under another one is named as a violation. */
+  readonly loyaltyPointsPerMajorUnit?: number;
+}
+
+/** On a large database one check reads every row of a table once. */
+const CHECK_TIMEOUT_MS = 120_000;
+/** A mistake that concerns every order is told by its first examples. */
+const MOST_VIOLATIONS = 1_000;
+/** As src/domain/loyalty.ts: a rate is kept to a millionth. */
+const RATE_SCALE = 1_000_000;
+
+/**
+ * Checks every invariant on the whole database, as it stands at one moment, and names each violation. Writes nothing, and
+ * may run beside everything else.
+ *
+ * @throws DatabaseUnavailable
+ */
+export async function runAudit(pool: Pool, options: AuditOptions = {}): Promise<AuditReport> {
+  return inTransaction(pool, async (tx) => {
+    await tx.query(
+      `set transaction isolation level repeatable read, read only; set local statement_timeout = ${CHECK_TIMEOUT_MS}`,
+    );
+    return auditIn(tx, options);
+  });
+}
+
+/** The same inside a transaction of the caller's. */
+export async function auditIn(tx: PoolClient, options: AuditOptions = {}): Promise<AuditReport> {
+  const rate = options.loyaltyPointsPerMajorUnit ?? DEFAULT_POLICIES.loyaltyPointsPerMajorUnit;
+  const checks = await readChecks(tx);
+  const violations: Violation[] = [];
+  for (const check of checks) violations.push(...(await violators(tx, check, BigInt(Math.round(rate * RATE_SCALE)))));
+  return { ok: violations.length === 0, checked: checks.length, violations };
+}
+
+async function readChecks(tx: PoolClient): Promise<Check[]> {
+  const { rows } = await tx.query<{ currency: string }>('select distinct currency from orders');
+  return [
+    ...ORDER_CHECKS,
+    ...PAYMENT_CHECKS,
+    ...REFUND_CHECKS,
+    ...consequenceChecks(rows.map(({ currency }) => currency)),
+    ...LEDGER_CHECKS,
+    ...EVENT_CHECKS,
+    ...OUTBOX_CHECKS,
+    ...HISTORY_CHECKS,
+  ];
+}
+
+type Violator = { detail: string } & Partial<Record<(typeof VIOLATOR_IDS)[number], string | null>>;
+
+async function violators(tx: PoolClient, { sql, ...check }: Check, scaledRate: bigint): Promise<Violation[]> {
+  const query = {
+    text: `select * from (${sql}) as v limit ${MOST_VIOLATIONS}`,
+    values: sql.includes('$1') ? [scaledRate] : [],
+    query_timeout: CHECK_TIMEOUT_MS,
+  };
+  const { rows } = await tx.query<Violator>(query);
+  return rows.map((row) => {
+    const ids = VIOLATOR_IDS.flatMap((id) => (row[id] == null ? [] : [[id, row[id]]]));
+    return {
+      ...check,
+      detail: row.detail,
+      ...(Object.fromEntries(ids) as Partial<Record<(typeof VIOLATOR_IDS)[number], string>>),
+    };
+  });
+}

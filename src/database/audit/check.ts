@@ -1,0 +1,60 @@
+/**
+ * One invariant as one statement that answers its violators: a row for each, with a `detail` and the ids that are known.
+ * Every statement is set-based, so that a hundred thousand orders take seconds.
+ */
+export interface Check {
+  /** Short and stable; what a violation is called. */
+  readonly invariant: string;
+  /** The rule that it belongs to, as docs/guarantees.md numbers them. */
+  readonly requirement: string;
+  /** What holds where there is no violator. */
+  readonly promise: string;
+  readonly sql: string;
+}
+
+/** The columns by which a violator may be named, beside `detail`. */
+export const VIOLATOR_IDS = [
+  'order_id',
+  'source',
+  'payment_id',
+  'refund_id',
+  'event_id',
+  'line_id',
+  'posting',
+  'outbox_id',
+] as const;
+
+/** Work that the machine does by itself is done within this, unless it is known to wait; what is older is stuck. */
+export const STUCK_AFTER = `interval '1 hour'`;
+
+/** `encodePart` of src/domain/keys.ts, in SQL. */
+export function encoded(column: string): string {
+  return `replace(replace(${column}, '%', '%25'), ':', '%3A')`;
+}
+
+/** A list of text values, for `in (…)`. */
+export function texts(values: readonly string[]): string {
+  return values.map((value) => `'${value.replaceAll("'", "''")}'`).join(', ');
+}
+
+/** The captured payments with what became of each; `fate` counts what must be exactly one. */
+export const CAPTURED = `
+  captured as (
+    select p.source, p.payment_id, p.order_id, p.amount, p.currency, p.outcome, p.waiting_for,
+           c.payment_id is not null as counted,
+           r.kind as automatic, o.status as order_status,
+           exists (select from dead_letters d
+                   where d.source = p.source and d.payment_id = p.payment_id and d.status in ('open', 'decided')
+                     and d.kind in ('wrong_currency', 'late_capture', 'order_not_payable', 'unmatched_payment',
+                                    'unknown_at_gateway', 'event_unreadable')) as before_a_human
+    from payments p
+    left join order_payments c on c.source = p.source and c.payment_id = p.payment_id
+    left join refunds r on r.source = p.source and r.payment_id = p.payment_id and r.kind in ('extra_capture', 'late_capture')
+    left join orders o on o.id = p.order_id
+    where p.status = 'captured')`;
+
+/** Refunds that had succeeded and that the bank then sent back: what they stopped stays stopped. */
+export const RETURNED = `
+  returned as (
+    select distinct object_id as refund_id from state_transitions
+    where machine = 'refund' and from_status = 'succeeded' and to_status = 'failed')`;
