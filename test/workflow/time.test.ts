@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { expiryStartOptions, paymentStartOptions } from '../../src/relay/start-options.ts';
 import { openPaymentLab, type PaymentLab } from '../support/payment-lab.ts';

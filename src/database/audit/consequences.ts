@@ -1,5 +1,5 @@
 import { currencyExponent } from '../../domain/money.ts';
-import { RETURNED, type Check } from './check.ts';
+import { RETURNED, texts, type Check } from './check.ts';
 
 /**
  * For each paid order its lines and units, and what there is of them: `expected` and `there` are null where one side lacks
@@ -33,9 +33,7 @@ const POINTS = `
 
 /** Every consequence of a paid order, once, and taken back exactly when its money was. `currencies` are those of the orders. */
 export function consequenceChecks(currencies: readonly string[]): readonly Check[] {
-  const exponents = ['XXX', ...currencies]
-    .map((currency) => `('${currency}', ${currencyExponent(currency)})`)
-    .join(', ');
+  const exponents = ['XXX', ...currencies].map((c) => `(${texts([c])}, ${currencyExponent(c)})`).join(', ');
   return [
     {
       invariant: 'booking_per_line',

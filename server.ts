@@ -1,0 +1,98 @@
+/** Process: the HTTP API. Any number of them may run. It starts, and takes webhooks, with Temporal away. */
+import { once } from 'node:events';
+import { Client, Connection } from '@temporalio/client';
+import { createServer } from './src/api/create-server.ts';
+import type { Source } from './src/api/receive/admitted.ts';
+import { createHandOvers } from './src/api/receive/hand-overs.ts';
+import { createRefusalCounter } from './src/api/receive/refusal-counter.ts';
+import { configWarnings, loadConfig, summariseConfig } from './src/config.ts';
+import { runAudit } from './src/database/audit.ts';
+import { maintainPartitions } from './src/database/partitions.ts';
+import { createPool } from './src/database/pool.ts';
+import { saveRefusals } from './src/database/refusals.ts';
+import { createGateway } from './src/gateways/create-gateway.ts';
+import { handOver } from './src/relay/hand-over.ts';
+import { createLogger } from './src/telemetry/log.ts';
+import { createMetrics } from './src/telemetry/metrics.ts';
+
+/** A hand-over that Temporal does not take by then is the relay's. */
+const HAND_OVER_MS = 10_000;
+const CONNECT_TIMEOUT = '3s';
+/** Partitions exist months ahead; looking each hour is plenty. */
+const PARTITIONS_EVERY_MS = 3_600_000;
+/** Requests wait 5 s at most; what has not ended by then hangs. */
+const DRAIN_MS = 7_000;
+const LAST_RESORT_MS = 12_000;
+
+const config = loadConfig(process.env);
+const { database, policies } = config;
+const log = createLogger(config.logLevel, 'server');
+log.info({ config: summariseConfig(config) }, 'server starts');
+for (const warning of configWarnings(config)) log.warn(warning);
+
+const metrics = createMetrics();
+const pool = createPool({ url: database.url, max: database.poolMax, applicationName: 'paidonce-server' });
+const { address, namespace } = config.temporal;
+const connection = Connection.lazy({ address, connectTimeout: CONNECT_TIMEOUT });
+const temporal = new Client({ connection, namespace });
+const sources = new Map<string, Source>(
+  config.sources.map((source) => [
+    source.name,
+    { gateway: createGateway(source, { toleranceMs: policies.webhookToleranceMs }), mode: source.mode },
+  ]),
+);
+const handOvers = createHandOvers({
+  handOver: (event) =>
+    temporal.withDeadline(Date.now() + HAND_OVER_MS, () => handOver({ client: temporal.workflow, pool }, event)),
+  log,
+});
+const refusals = createRefusalCounter({ save: (counted) => saveRefusals(pool, counted), log });
+const uiUrl = process.env['TEMPORAL_UI_URL'];
+
+const server = createServer({
+  ...{ pool, temporal, sources, policies, handOvers, refusals, metrics, log },
+  audit: () => runAudit(pool, { loyaltyPointsPerMajorUnit: policies.loyaltyPointsPerMajorUnit }),
+  temporalUi: uiUrl === undefined || uiUrl === '' ? null : { url: uiUrl, namespace },
+  mailConfigured: config.mail !== null,
+  now: Date.now,
+});
+
+function keepPartitions(): void {
+  maintainPartitions(pool, Date.now()).then(
+    ({ created, dropped }) => {
+      if (created.length + dropped.length > 0) log.info({ created, dropped }, 'partitions of deliveries kept');
+    },
+    // The default partition takes what has no other, so nothing is lost while this fails.
+    (err: unknown) => log.warn({ err }, 'partitions of deliveries not kept; tried again within the hour'),
+  );
+}
+
+let stopping = false;
+async function shutDown(signal: string): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  log.info({ signal }, 'server stops');
+  setTimeout(() => process.exit(1), LAST_RESORT_MS).unref();
+  clearInterval(partitions);
+  refusals.stop();
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  setTimeout(() => server.closeAllConnections(), DRAIN_MS).unref();
+  await closed;
+  await handOvers.idle();
+  await refusals.flush();
+  await connection.close();
+  await pool.end();
+  log.info('server stopped');
+  process.exit(0);
+}
+process.on('SIGTERM', (signal) => void shutDown(signal));
+process.on('SIGINT', (signal) => void shutDown(signal));
+
+keepPartitions();
+const partitions = setInterval(keepPartitions, PARTITIONS_EVERY_MS);
+server.listen(config.http.port, config.http.host);
+await once(server, 'listening');
+process.send?.({ ready: true });
+log.info({ host: config.http.host, port: config.http.port }, 'server ready');

@@ -1,0 +1,186 @@
+import type { PoolClient } from 'pg';
+import { decideCapture, outcomeForOthers, type CaptureDecision } from '../domain/decide-capture.ts';
+import type { PaymentFacts } from '../domain/gateway-facts.ts';
+import { deadLetterId } from '../domain/keys.ts';
+import type { PaymentOutcome } from '../domain/payment-outcome.ts';
+import { paymentReaches, type PaymentStatus } from '../domain/payment-states.ts';
+import type { SortedEvents } from '../domain/sort-events.ts';
+import { applyCapture } from './apply-capture.ts';
+import { applyDisputes } from './apply-disputes.ts';
+import type { AppliedPayment, PaymentToApply } from './apply-payment.ts';
+import { applyRefunds } from './apply-refunds.ts';
+import { finishEvents } from './finish-events.ts';
+import { holdEvents } from './hold-events.ts';
+import { holdPayment } from './hold-payment.ts';
+import type { LockedOrder } from './lock-order.ts';
+import type { LockedPayment } from './lock-payment.ts';
+import { recoverDeadLetters } from './open-dead-letter.ts';
+import { postponeEvents } from './postpone-events.ts';
+import type { WaitingEvent } from './read-payment-work.ts';
+import { savePayment } from './save-payment.ts';
+import { updateUnpaidOrder } from './update-unpaid-order.ts';
+import { unmatchedReason, waitForOrder } from './wait-for-order.ts';
+
+/** What a gateway shows of a payment, and everything of ours that it concerns; all rows are held by this transaction. */
+export interface PaymentStep {
+  readonly input: PaymentToApply;
+  readonly facts: PaymentFacts;
+  readonly sorted: SortedEvents<WaitingEvent>;
+  readonly orderId: string | null;
+  /** Null where there is no such order yet; then none comes into being before the end of this transaction. */
+  readonly order: LockedOrder | null;
+  readonly known: LockedPayment | null;
+}
+
+/** Applies it: the payment's state, the order, consequences, refunds, events, in this order. */
+export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<AppliedPayment> {
+  const { input, facts, sorted, orderId, order, known } = step;
+  const { source, paymentId } = input;
+  // Sticky: a state is left only by a named transition, whatever a later or an older fetch shows (B3).
+  const status = known === null || paymentReaches(known.status, facts.status) ? facts.status : known.status;
+  const captured = capturedMoney(status, facts, known);
+  const decision = decide(step, status, captured);
+  const waits = decision?.action === 'wait_for_order';
+  const hold = waits ? unmatchedReason(step) : status === 'captured' && captured === null ? LACKS_AMOUNT : null;
+  const outcome = hold !== null ? 'held_for_review' : waits ? null : outcomeOf(decision, status);
+  const fresh = decision !== null && decision.action !== 'nothing';
+  const keepOutcome = !fresh && known?.status === 'captured' && known.waitingFor === null && hold === null;
+  const winner = sorted.claimants[0] ?? null;
+  const cause = winner?.cause ?? 'look';
+
+  await savePayment(tx, {
+    ...{ source, paymentId, orderId, status, cause, known },
+    amount: captured?.amount ?? facts.amount,
+    currency: captured?.currency ?? facts.currency,
+    reference: facts.reference,
+    outcome: outcome ?? 'pending',
+    keepOutcome,
+    waitingFor: waits && hold === null ? 'order' : null,
+  });
+  if (hold !== null) await holdPayment(tx, step, hold, captured);
+  if (order !== null && status !== 'captured') await updateUnpaidOrder(tx, { ...input, order, cause });
+
+  let current = order;
+  let changedRefunds: readonly string[] = [];
+  if (captured !== null && decision !== null && !waits) {
+    if (order !== null) {
+      current = await applyCapture(tx, decision, {
+        ...{ source, paymentId, order, cause, ...captured },
+        eventId: winner?.event?.eventId ?? null,
+        pointsPerMajorUnit: input.policies.loyaltyPointsPerMajorUnit,
+        alreadyPosted: known?.outcome === 'held_for_review' && known.amount !== null,
+      });
+      if (fresh) await recoverDeadLetters(tx, [deadLetterId('unmatched_payment', source, paymentId)]);
+    }
+    if (input.refunds !== null) {
+      const applied = await applyRefunds(
+        tx,
+        {
+          ...{ source, paymentId, cause },
+          captured: captured.amount,
+          currency: captured.currency,
+          allocation: allocationOf(decision, outcome),
+          pointsPerMajorUnit: input.policies.loyaltyPointsPerMajorUnit,
+        },
+        current,
+        input.refunds,
+      );
+      changedRefunds = applied.changed;
+    }
+  }
+  // Refund events wait along with a capture that waits for its order: nothing of the payment is applied yet.
+  const finished = waits && hold === null ? [] : sorted.settled;
+  const heldEvents = outcome === 'held_for_review' ? finished : [];
+  const done = outcome === 'held_for_review' ? [] : finished;
+  await applyDisputes(tx, input, orderId, done);
+  await finishEvents(tx, input, done, (event) =>
+    fresh && event.eventId === winner?.event?.eventId ? (outcome ?? 'pending') : outcomeForOthers(outcome ?? 'pending'),
+  );
+  await holdEvents(
+    tx,
+    input,
+    heldEvents.map((event) => ({ event, reason: hold ?? HELD_WITH_PAYMENT, deadLetter: false })),
+  );
+  const claiming = await postponeEvents(tx, input, sorted.claimingMore);
+  const waiting = waits && hold === null ? await waitForOrder(tx, step) : { pending: 0, nextLookMs: null };
+  return {
+    status,
+    outcome: keepOutcome ? known.outcome : outcome,
+    orderId,
+    callerOutcomes: callerOutcomes(step, fresh ? (winner?.cause ?? null) : null, outcome ?? 'pending'),
+    pendingEvents: claiming.pending + waiting.pending,
+    waitingFor: waits && hold === null ? 'order' : claiming.pending > 0 ? 'gateway' : null,
+    nextLookMs: least(claiming.nextLookMs, waiting.nextLookMs),
+    needsHuman: outcome === 'held_for_review' || claiming.held > 0,
+    changedRefunds,
+  };
+}
+
+const LACKS_AMOUNT = 'The gateway shows a captured payment without an amount or a currency.';
+const HELD_WITH_PAYMENT = 'The payment waits for a decision.';
+
+function capturedMoney(
+  status: PaymentStatus,
+  facts: PaymentFacts,
+  known: LockedPayment | null,
+): { amount: bigint; currency: string } | null {
+  if (status !== 'captured') return null;
+  // What was captured when it was decided stays what was captured.
+  const decided = known?.status === 'captured' && known.amount !== null && known.currency !== null;
+  const amount = decided ? known.amount : facts.status === 'captured' ? facts.amount : null;
+  const currency = decided ? known.currency : facts.currency;
+  return amount === null || amount <= 0n || currency === null ? null : { amount, currency };
+}
+
+function decide(
+  { input, order, known }: PaymentStep,
+  status: PaymentStatus,
+  capture: { amount: bigint; currency: string } | null,
+): CaptureDecision | null {
+  if (status !== 'captured' || capture === null) return null;
+  // Held for a reason that only a person can lift: looking again does not decide it anew.
+  const held = known?.outcome === 'held_for_review' && order !== null && known.orderId === order.id;
+  if (held && order.currency !== capture.currency) return { action: 'nothing', outcome: 'held_for_review' };
+  if (held && (order.status === 'cancelled' || order.status === 'expired') && input.policies.lateCapture === 'review') {
+    return { action: 'nothing', outcome: 'held_for_review' };
+  }
+  return decideCapture({
+    order,
+    capture,
+    counted: known?.counted != null,
+    automaticRefund: known?.automaticRefund ?? null,
+    lateCapture: input.policies.lateCapture,
+  });
+}
+
+function outcomeOf(decision: CaptureDecision | null, status: PaymentStatus): PaymentOutcome | null {
+  if (decision === null) return status === 'failed' || status === 'expired' ? 'failed' : 'pending';
+  return decision.action === 'wait_for_order' ? null : decision.outcome;
+}
+
+function allocationOf(
+  decision: CaptureDecision,
+  outcome: PaymentOutcome | null,
+): 'counted' | 'owed_back' | 'unallocated' {
+  if (outcome === 'held_for_review') return 'unallocated';
+  if (decision.action === 'count' || outcome === 'already_paid_same_payment') return 'counted';
+  return 'owed_back';
+}
+
+/** Each caller's own outcome; a retry after the commit finds who counted the payment and says the same again. */
+function callerOutcomes(
+  { input, known }: PaymentStep,
+  winner: string | null,
+  outcome: PaymentOutcome,
+): Record<string, PaymentOutcome> {
+  return Object.fromEntries(
+    input.callers.map((caller) => {
+      if (known?.counted?.by === caller) return [caller, known.counted.outcome];
+      return [caller, caller === winner ? outcome : outcomeForOthers(outcome)];
+    }),
+  );
+}
+
+function least(a: number | null, b: number | null): number | null {
+  return a === null ? b : b === null ? a : Math.min(a, b);
+}
