@@ -1,5 +1,6 @@
 /** Process: the HTTP API. Any number of them may run. It starts, and takes webhooks, with Temporal away. */
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { createServer } from './src/api/create-server.ts';
 import type { Source } from './src/api/receive/admitted.ts';
@@ -16,7 +17,9 @@ import { createLogger } from './src/telemetry/log.ts';
 import { createMetrics } from './src/telemetry/metrics.ts';
 
 /** A hand-over that Temporal does not take by then is the relay's. */
-const HAND_OVER_MS = 10_000;
+const HAND_OVER_MS = 5_000;
+/** At the end there is no time to wait for them all. */
+const LAST_HAND_OVERS_MS = 2_000;
 const CONNECT_TIMEOUT = '3s';
 /** Partitions exist months ahead; looking each hour is plenty. */
 const PARTITIONS_EVERY_MS = 3_600_000;
@@ -80,7 +83,7 @@ async function shutDown(signal: string): Promise<void> {
   server.closeIdleConnections();
   setTimeout(() => server.closeAllConnections(), DRAIN_MS).unref();
   await closed;
-  await handOvers.idle();
+  await Promise.race([handOvers.idle(), delay(LAST_HAND_OVERS_MS)]);
   await refusals.flush();
   await connection.close();
   await pool.end();

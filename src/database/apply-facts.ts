@@ -93,9 +93,11 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
   const heldEvents = outcome === 'held_for_review' ? finished : [];
   const done = outcome === 'held_for_review' ? [] : finished;
   await applyDisputes(tx, input, orderId, done);
-  await finishEvents(tx, input, done, (event) =>
-    fresh && event.eventId === winner?.event?.eventId ? (outcome ?? 'pending') : outcomeForOthers(outcome ?? 'pending'),
-  );
+  await finishEvents(tx, input, done, (event) => {
+    if (event.subject !== 'payment') return `${event.subject ?? 'event'}_recorded`;
+    const own = fresh && event.eventId === winner?.event?.eventId;
+    return own ? (outcome ?? 'pending') : outcomeForOthers(outcome ?? 'pending');
+  });
   await holdEvents(
     tx,
     input,

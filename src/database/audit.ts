@@ -52,7 +52,7 @@ const RATE_SCALE = 1_000_000;
 export async function runAudit(pool: Pool, options: AuditOptions = {}): Promise<AuditReport> {
   return inTransaction(pool, async (tx) => {
     await tx.query(
-      `set transaction isolation level repeatable read, read only; set local statement_timeout = ${CHECK_TIMEOUT_MS}`,
+      `set transaction isolation level repeatable read, read only; set local statement_timeout = ${CHECK_TIMEOUT_MS}; set local work_mem = '128MB'; set local jit = off`,
     );
     return auditIn(tx, options);
   });
@@ -89,7 +89,9 @@ async function violators(tx: PoolClient, { sql, ...check }: Check, scaledRate: b
     values: sql.includes('$1') ? [scaledRate] : [],
     query_timeout: CHECK_TIMEOUT_MS,
   };
+  const t0 = Date.now();
   const { rows } = await tx.query<Violator>(query);
+  if (process.env['AUDIT_TIMES']) console.log(check.invariant, Date.now() - t0);
   return rows.map((row) => {
     const ids = VIOLATOR_IDS.flatMap((id) => (row[id] == null ? [] : [[id, row[id]]]));
     return {

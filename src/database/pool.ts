@@ -54,11 +54,21 @@ export function createPool({ url, max, applicationName }: PoolOptions): pg.Pool 
     idleTimeoutMillis: IDLE_CONNECTION_MS,
     keepAlive: true,
     types,
+    // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the pool waits for it, which its types do not say
+    onConnect: limitStatements,
   });
   pool.on('error', ignore);
   // Between two statements of a transaction nobody listens, and an 'error' event without a listener ends the process.
   pool.on('connect', (client) => void client.on('error', ignore));
   return pool;
+}
+
+/**
+ * A single statement that its caller gave up on ends at the server too, instead of keeping a connection there: else a
+ * table that is locked for a while costs all of them. Through a pooler this reaches one server connection or another.
+ */
+function limitStatements(client: pg.ClientBase): Promise<unknown> {
+  return client.query(`set statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
 }
 
 /** The statement that needed the connection fails by itself. */

@@ -1,5 +1,5 @@
 import type { EventReading } from '../domain/event-reading.ts';
-import { parseExactJson } from './standard/exact-json.ts';
+import { parseExactJson } from './exact-json.ts';
 
 /** A parsed JSON object; nothing about its fields is known. */
 export type JsonObject = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import type { EventReading, EventSubject } from '../domain/event-reading.ts';
+import { readAmount, readCurrency, readId, readReference } from './fields.ts';
 import { toIsoAmount, type GatewayCurrencies } from './minor-units.ts';
-import { readAmount, readCurrency, readId, readReference } from './standard/fields.ts';
 
 /** What one event says about its subject, still as raw as it came: undefined and null for what is absent. */
 export interface RawFacts {

@@ -4,7 +4,12 @@ import type { WorkflowStartOptions } from '@temporalio/client';
 import { checkoutWorkflowId, orderWorkflowId, paymentWorkflowId, refundWorkflowId } from '../domain/keys.ts';
 import { PAIDONCE_ORDER_ID, PAIDONCE_PAYMENT_ID, PAIDONCE_SOURCE, TASK_QUEUE } from '../workflows/messages.ts';
 
-export type StartOptions = WorkflowStartOptions & { readonly workflowId: string; readonly taskQueue: string; args: [] };
+export type StartOptions = WorkflowStartOptions & {
+  readonly workflowId: string;
+  readonly taskQueue: string;
+  readonly workflowIdConflictPolicy: WorkflowIdConflictPolicy;
+  args: [];
+};
 
 interface About {
   readonly workflowId: string;

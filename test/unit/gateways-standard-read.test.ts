@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseExactJson } from '../../src/gateways/standard/exact-json.ts';
+import { parseExactJson } from '../../src/gateways/exact-json.ts';
 import { readEvent } from '../../src/gateways/standard/read-event.ts';
 
 const SENT_AT = Date.parse('2026-11-30T12:00:00Z');

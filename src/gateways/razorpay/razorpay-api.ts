@@ -1,8 +1,8 @@
 import { GatewayError } from '../../domain/gateway-error.ts';
 import type { SourceConfig } from '../../domain/source-config.ts';
 import { objectIn } from '../event-body.ts';
+import { parseExactJson } from '../exact-json.ts';
 import { createJsonHttp, type JsonHttp } from '../http.ts';
-import { parseExactJson } from '../standard/exact-json.ts';
 
 const PUBLIC_API = 'https://api.razorpay.com';
 

@@ -1,8 +1,8 @@
 import type { EventReading } from '../../domain/event-reading.ts';
 import { NOTHING_READ, objectIn, parseEventBody, readEventType } from '../event-body.ts';
+import { readTime } from '../fields.ts';
 import type { WebhookHeaders } from '../gateway.ts';
 import { readRawFacts } from '../raw-facts.ts';
-import { readTime } from '../standard/fields.ts';
 import { RAZORPAY_CURRENCIES } from './currencies.ts';
 import { EVENT_KINDS } from './event-kinds.ts';
 

@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { InvalidSignature } from '../../domain/gateway-error.ts';
 import type { WebhookSecret } from '../../domain/source-config.ts';
 import { parseEventBody } from '../event-body.ts';
+import { readTime } from '../fields.ts';
 import type { WebhookToVerify } from '../gateway.ts';
-import { readTime } from '../standard/fields.ts';
 
 /**
  * Checks `X-Razorpay-Signature`, the HMAC-SHA256 of the raw body as lower-case hex, against several secrets. It covers no

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PaymentFacts, PreparedPayment, RefundFacts } from '../../domain/gateway-facts.ts';
 import { PAYMENT_STATUSES } from '../../domain/payment-states.ts';
-import { readAmount, readCurrency, readId, readReference } from './fields.ts';
+import { readAmount, readCurrency, readId, readReference } from '../fields.ts';
 
 /** A field read by one of `fields.ts`; what cannot be understood makes the whole answer an odd one. */
 function field<T>(read: (value: unknown) => T | undefined) {

@@ -4,6 +4,8 @@ import type { GatewayCapabilities } from '../../domain/gateway-facts.ts';
 import { MAX_JSON_AMOUNT } from '../../domain/money.ts';
 import { DEFAULT_POLICIES } from '../../domain/policies.ts';
 import type { SourceConfig } from '../../domain/source-config.ts';
+import { parseExactJson } from '../exact-json.ts';
+import { readId } from '../fields.ts';
 import type { Gateway } from '../gateway.ts';
 import { createJsonHttp } from '../http.ts';
 import {
@@ -13,8 +15,6 @@ import {
   refundAnswer,
   refundsAnswer,
 } from './answers.ts';
-import { parseExactJson } from './exact-json.ts';
-import { readId } from './fields.ts';
 import { readEvent } from './read-event.ts';
 import { createWebhookVerifier } from './verify-webhook.ts';
 

@@ -1,8 +1,8 @@
 import type { EventReading } from '../../domain/event-reading.ts';
 import { isJsonObject, NOTHING_READ, parseEventBody, readEventType } from '../event-body.ts';
+import { readAmount, readCurrency, readId, readReference, readTime } from '../fields.ts';
 import type { WebhookHeaders } from '../gateway.ts';
 import { EVENT_TYPES, SUBJECTS, type EventType } from './event-types.ts';
-import { readAmount, readCurrency, readId, readReference, readTime } from './fields.ts';
 
 /** What a verified webhook of the `standard` protocol says. Never throws: what is not understood is held (A7). */
 export function readEvent(body: Uint8Array, headers: WebhookHeaders): EventReading {

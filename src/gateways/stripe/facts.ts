@@ -1,8 +1,8 @@
 import type { PaymentFacts, RefundFacts } from '../../domain/gateway-facts.ts';
 import type { PaymentStatus } from '../../domain/payment-states.ts';
 import { isJsonObject, objectIn, type JsonObject } from '../event-body.ts';
+import { readAmount, readCurrency, readId, readReference } from '../fields.ts';
 import { toIsoAmount } from '../minor-units.ts';
-import { readAmount, readCurrency, readId, readReference } from '../standard/fields.ts';
 import { STRIPE_CURRENCIES } from './currencies.ts';
 import { idOf, readRefundState } from './event-kinds.ts';
 import { isChargeId } from './ids.ts';

@@ -1,7 +1,7 @@
 import type { EventReading } from '../../domain/event-reading.ts';
 import { NOTHING_READ, isJsonObject, objectIn, parseEventBody, readEventType, type JsonObject } from '../event-body.ts';
+import { readId, readTime } from '../fields.ts';
 import { readRawFacts } from '../raw-facts.ts';
-import { readId, readTime } from '../standard/fields.ts';
 import { STRIPE_CURRENCIES } from './currencies.ts';
 import { EVENT_KINDS, type EventKind } from './event-kinds.ts';
 

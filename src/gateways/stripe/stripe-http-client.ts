@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import Stripe from 'stripe';
 import { isJsonObject } from '../event-body.ts';
-import { parseExactJson } from '../standard/exact-json.ts';
+import { parseExactJson } from '../exact-json.ts';
 
 /** A page of a hundred fully expanded payments is well below; beyond it somebody fills our memory. */
 const LARGEST_ANSWER = 16 * 1024 * 1024;

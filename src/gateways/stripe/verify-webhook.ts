@@ -3,8 +3,8 @@ import Stripe from 'stripe';
 import { InvalidSignature } from '../../domain/gateway-error.ts';
 import type { WebhookSecret } from '../../domain/source-config.ts';
 import { parseEventBody } from '../event-body.ts';
+import { readTime } from '../fields.ts';
 import type { WebhookToVerify } from '../gateway.ts';
-import { readTime } from '../standard/fields.ts';
 
 /** Two signatures while a secret is rolled; a header with far more is somebody making work. */
 const MOST_SIGNATURES = 8;

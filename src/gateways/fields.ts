@@ -1,7 +1,7 @@
-import { MAX_JSON_AMOUNT } from '../../domain/money.ts';
+import { MAX_JSON_AMOUNT } from '../domain/money.ts';
 
 /**
- * The fields that the protocol's events and objects share. Each reader takes what `parseExactJson` gave, answers null
+ * The fields that the events and objects of all gateways share. Each reader takes what `parseExactJson` gave, answers null
  * where the field is absent, and undefined where it is there and cannot be understood: the two must never be mixed up.
  */
 type Read<T> = T | null | undefined;
