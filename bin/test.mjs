@@ -12,11 +12,11 @@ const args = process.argv.slice(2);
 if (args.some((arg) => arg.startsWith('--reporter'))) args.push('--reporter=./test/support/count-reporter.ts');
 const scratch = mkdtempSync(join(tmpdir(), 'paidonce-count-'));
 const countFile = join(scratch, 'count');
-const vitest = spawn(
-  process.execPath,
-  [join(PROJECT, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...args],
-  { cwd: PROJECT, stdio: 'inherit', env: { ...process.env, PAIDONCE_TEST_COUNT: countFile } },
-);
+const vitest = spawn(process.execPath, [join(PROJECT, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...args], {
+  cwd: PROJECT,
+  stdio: 'inherit',
+  env: { ...process.env, PAIDONCE_TEST_COUNT: countFile },
+});
 // A Ctrl-C reaches vitest as well, which then ends what the tests started; we wait for it. Others reach only us.
 process.on('SIGINT', () => undefined);
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => vitest.kill(signal));

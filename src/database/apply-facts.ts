@@ -70,7 +70,14 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
         pointsPerMajorUnit: input.policies.loyaltyPointsPerMajorUnit,
         alreadyPosted: known?.outcome === 'held_for_review' && known.amount !== null,
       });
-      if (fresh) await recoverDeadLetters(tx, [deadLetterId('unmatched_payment', source, paymentId)]);
+      if (fresh) {
+        // What the payment was held for is there now: its order, or its amount.
+        const reasons = ['unmatched_payment', 'event_unreadable'];
+        await recoverDeadLetters(
+          tx,
+          reasons.map((kind) => deadLetterId(kind, source, paymentId)),
+        );
+      }
     }
     if (input.refunds !== null) {
       const applied = await applyRefunds(

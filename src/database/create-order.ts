@@ -89,15 +89,19 @@ async function wakePayments(tx: Tx, orderId: string): Promise<WokenPayment[]> {
        select source, payment_id from payments where order_id = $1
        union
        select source, payment_id from webhook_events where order_id = $1 and payment_id is not null
+     ), locked as (
+       -- in the order in which everybody takes the rows of several events
+       select e.source, e.event_id from webhook_events e join waiting w using (source, payment_id)
+       where e.state = 'pending' or (e.state = 'held' and exists (
+         select 1 from dead_letters d
+         where d.source = w.source and d.payment_id = w.payment_id
+           and d.kind = 'unmatched_payment' and d.status = 'open'))
+       order by e.source, e.event_id for no key update of e
      ), woken as (
        update webhook_events e
        set look_again_at = date_trunc('milliseconds', now()), handed_over_at = null, next_look_at = null
-       from waiting w
-       where e.source = w.source and e.payment_id = w.payment_id
-         and (e.state = 'pending' or (e.state = 'held' and exists (
-           select 1 from dead_letters d
-           where d.source = w.source and d.payment_id = w.payment_id
-             and d.kind = 'unmatched_payment' and d.status = 'open')))
+       from locked l
+       where e.source = l.source and e.event_id = l.event_id
        returning e.source, e.payment_id, e.event_id
      )
      select w.source, w.payment_id, min(k.event_id) as event_id

@@ -50,7 +50,9 @@ export function toDatabaseError(error: unknown): unknown {
     return error;
   if (error instanceof pg.DatabaseError && error.code !== undefined) {
     const state = error.code;
-    if (UNAVAILABLE_CLASSES.has(state.slice(0, 2)) || UNAVAILABLE_STATES.has(state))
+    // Whatever ends a session, or refuses to begin one.
+    const fatal = error.severity === 'FATAL' || error.severity === 'PANIC';
+    if (fatal || UNAVAILABLE_CLASSES.has(state.slice(0, 2)) || UNAVAILABLE_STATES.has(state))
       return new DatabaseUnavailable(error);
     return state === UNIQUE_VIOLATION ? new UniqueViolation(error.constraint ?? 'unnamed', error) : error;
   }

@@ -62,7 +62,7 @@ export function admitEvent(event: EventToAdmit): AdmittedEvent {
       rawId === '' ? derivedEventId({ ...reading, occurredAt }, event.bodySha256Hex) : rawId,
       event.sha256Hex,
     ),
-    eventType: cleanedText(reading.eventType).slice(0, LONGEST_NAME),
+    eventType: shortText(reading.eventType, LONGEST_NAME),
     state,
     reason,
     subject: reading.subject,
@@ -98,17 +98,15 @@ function verdictOn({ reading, sourceMode, isJson, ignoreBefore }: EventToAdmit, 
 
 function payoutVerdict(reference: string | null): Verdict {
   if (reference === null || !PAYOUT_REFERENCE.test(reference)) return ignored("gateway's own payout");
-  return held(
-    `A payout under our reference ${cleanedText(reference).slice(0, LONGEST_NAME)}, which no payout of ours carries.`,
-  );
+  return held(`A payout under our reference ${reference}, which no payout of ours carries.`);
 }
 
 function ignored(reason: string): Verdict {
-  return { state: 'ignored', reason: cleanedText(reason).slice(0, LONGEST_REASON) };
+  return { state: 'ignored', reason: shortText(reason, LONGEST_REASON) };
 }
 
 function held(reason: string): Verdict {
-  return { state: 'held', reason: cleanedText(reason).slice(0, LONGEST_REASON) };
+  return { state: 'held', reason: shortText(reason, LONGEST_REASON) };
 }
 
 /** An id that cannot be a key is kept under its hash, which the answer to the sender names. */
@@ -121,7 +119,12 @@ function usable(id: string | null): string | null {
 }
 
 function storable(text: string | null): string | null {
-  return text === null ? null : cleanedText(text).slice(0, LONGEST_NAME);
+  return text === null ? null : shortText(text, LONGEST_NAME);
+}
+
+/** Cut first: a cut can leave half of a pair at the end. */
+function shortText(text: string, most: number): string {
+  return cleanedText(text.slice(0, most));
 }
 
 function momentOf(milliseconds: number | null): number | null {

@@ -21,11 +21,12 @@ export function paymentWorkflowId(source: string, paymentId: string): string {
   return join('payment', source, paymentId);
 }
 
-/** The inverse of `paymentWorkflowId`; null for any other id. */
+/** The inverse of `paymentWorkflowId`; null for any other id, another spelling of the same parts included. */
 export function parsePaymentWorkflowId(id: string): { source: string; paymentId: string } | null {
-  const [kind, source, paymentId, ...rest] = id.split(':').map(decodePart);
-  if (kind !== 'payment' || source === undefined || paymentId === undefined || rest.length > 0) return null;
-  return { source, paymentId };
+  const [, source, paymentId] = id.split(':').map(decodePart);
+  if (source === undefined || paymentId === undefined) return null;
+  // Spelt again: two ids of one payment would be two mutexes.
+  return paymentWorkflowId(source, paymentId) === id ? { source, paymentId } : null;
 }
 
 /** Why the machine itself gives money back. */
@@ -61,17 +62,18 @@ export function checkoutWorkflowId(orderId: string, n: number): string {
   return join('checkout', orderId, String(n));
 }
 
-/** The inverse of `orderWorkflowId`; null for any other id. */
+/** The inverse of `orderWorkflowId`; null for any other id, another spelling included. */
 export function parseOrderWorkflowId(id: string): string | null {
-  const [kind, orderId, ...rest] = id.split(':').map(decodePart);
-  return kind !== 'order' || orderId === undefined || rest.length > 0 ? null : orderId;
+  const [, orderId] = id.split(':').map(decodePart);
+  return orderId !== undefined && orderWorkflowId(orderId) === id ? orderId : null;
 }
 
-/** The inverse of `checkoutWorkflowId`; null for any other id. */
+/** The inverse of `checkoutWorkflowId`; null for any other id, another spelling included. */
 export function parseCheckoutWorkflowId(id: string): { orderId: string; n: number } | null {
-  const [kind, orderId, n, ...rest] = id.split(':').map(decodePart);
-  if (kind !== 'checkout' || orderId === undefined || n === undefined || rest.length > 0) return null;
-  return /^[1-9]\d*$/.test(n) ? { orderId, n: Number(n) } : null;
+  const [, orderId, digits = ''] = id.split(':').map(decodePart);
+  const n = Number(digits);
+  if (orderId === undefined || !Number.isSafeInteger(n) || n < 1) return null;
+  return checkoutWorkflowId(orderId, n) === id ? { orderId, n } : null;
 }
 
 /** `outbox:{id}`: the delivery of one announced event, and the qualified id of that event. */
@@ -98,9 +100,13 @@ export function refundReturnedPostingKey(refundId: string): string {
   return `refund_returned:${refundId}`;
 }
 
-/** What we send a gateway as idempotency key; a new attempt number only after a definite rejection was repaired (F3). */
+/**
+ * What we send a gateway as idempotency key; a new attempt number only after a definite rejection was repaired (F3). A '#'
+ * of the reference is encoded, so that no payment's own id reads like another one's second attempt.
+ */
 export function gatewayCallKey(reference: string, attempt: number): string {
-  return attempt === 1 ? reference : `${reference}#${attempt}`;
+  const key = reference.replaceAll('#', '%23');
+  return attempt === 1 ? key : `${key}#${attempt}`;
 }
 
 /** The id of a dead letter: its kind and what it is about, so that the same trouble is one row. */

@@ -54,6 +54,11 @@ function readSeconds(value: unknown): number {
   return typeof value === 'string' && /^\d{1,12}(\.\d{1,9})?$/.test(value) ? Number(value) : Number.NaN;
 }
 
+/** Whether something stands in the field; an empty text is nothing. */
+export function isPresent(value: unknown): boolean {
+  return !absent(value) && value !== '';
+}
+
 function absent(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }

@@ -1,9 +1,11 @@
 import type { EventReading, EventSubject } from '../domain/event-reading.ts';
-import { readAmount, readCurrency, readId, readReference } from './fields.ts';
+import { isPresent, readAmount, readCurrency, readId, readReference } from './fields.ts';
 import { toIsoAmount, type GatewayCurrencies } from './minor-units.ts';
 
 /** What one event says about its subject, still as raw as it came: undefined and null for what is absent. */
 export interface RawFacts {
+  /** Where the event is about another thing than its type says. */
+  readonly subject?: EventSubject;
   readonly objectId: unknown;
   readonly paymentId: unknown;
   readonly claimed: EventReading['claimed'];
@@ -19,10 +21,11 @@ export interface RawFacts {
 
 /** Judges raw facts: taken if all that is there can be understood, held with the reasons if not (A7). */
 export function readRawFacts(
-  subject: EventSubject,
+  usualSubject: EventSubject,
   raw: RawFacts,
   currencies: GatewayCurrencies,
 ): Partial<EventReading> {
+  const subject = raw.subject ?? usualSubject;
   const problems = raw.problem === undefined ? [] : [raw.problem];
   /** Null for what is absent and for what cannot be understood; the latter is a problem. */
   function known<T>(found: T | null | undefined, problem: string): T | null {
@@ -32,8 +35,7 @@ export function readRawFacts(
 
   const paymentId = known(readId(raw.paymentId), 'Its payment id is not 1 to 200 visible ASCII characters.');
   const objectId = known(readId(raw.objectId), 'Its own id is not 1 to 200 visible ASCII characters.');
-  const namedOrder = raw.orderIds.find((id) => id !== undefined && id !== null && id !== '');
-  const orderId = known(readId(namedOrder), 'Its order id is not 1 to 200 visible ASCII characters.');
+  const orderId = known(readId(raw.orderIds.find(isPresent)), 'Its order id is not 1 to 200 visible ASCII characters.');
   const currency = known(readCurrency(raw.currency), 'Its currency is not a code of three letters.');
   const counted = known(readAmount(raw.amount), 'Its amount is not a whole number that can be read exactly.');
   let amount: bigint | null = null;
@@ -46,6 +48,7 @@ export function readRawFacts(
   return {
     verdict: problems.length === 0 ? 'take' : 'hold',
     reason: problems.join(' ') || null,
+    subject,
     objectId,
     paymentId,
     orderId,

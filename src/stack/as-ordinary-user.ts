@@ -29,7 +29,13 @@ export async function asOrdinaryUser(): Promise<OrdinaryUser> {
   const namespace = ['unshare', '--user', `--map-user=${ids.uid}`, `--map-group=${ids.gid}`, '--'];
   if (await works(namespace)) return { prefix: namespace, owner: { uid: 0, gid: 0 } };
   const rights = '-all,+dac_override,+dac_read_search';
-  const demotion = ['setpriv', `--reuid=${ids.uid}`, `--regid=${ids.gid}`, '--clear-groups', '--securebits=+no_setuid_fixup'];
+  const demotion = [
+    'setpriv',
+    `--reuid=${ids.uid}`,
+    `--regid=${ids.gid}`,
+    '--clear-groups',
+    '--securebits=+no_setuid_fixup',
+  ];
   const demoted = [...demotion, `--inh-caps=${rights}`, `--ambient-caps=${rights}`, '--'];
   if (await works(demoted)) return { prefix: demoted, owner: account };
   throw new StartError(
@@ -50,7 +56,9 @@ async function systemAccount(): Promise<{ uid: number; gid: number }> {
     const line = lines.find((fields) => fields[0] === name);
     if (line !== undefined) return { uid: Number(line[2]), gid: Number(line[3]) };
   }
-  throw new StartError('PostgreSQL does not run as root, and /etc/passwd names no other account it could use: run npm start as an ordinary user.');
+  throw new StartError(
+    'PostgreSQL does not run as root, and /etc/passwd names no other account it could use: run npm start as an ordinary user.',
+  );
 }
 
 /** Hands a folder and all that lies in it to its owner, if it is not theirs yet. */

@@ -19,14 +19,22 @@ export type Ports = Readonly<Record<PortVariable, number>>;
  * is restarted listens where it did. Variables that are not needed get 0. Throws a StartError that names port and variable.
  */
 export async function choosePorts(env: NodeJS.ProcessEnv, needed: readonly PortVariable[]): Promise<Ports> {
-  const ports: Record<PortVariable, number> = { PORT: 0, SIMULATOR_PORT: 0, TEMPORAL_PORT: 0, TEMPORAL_UI_PORT: 0, PGPORT: 0 };
+  const ports: Record<PortVariable, number> = {
+    PORT: 0,
+    SIMULATOR_PORT: 0,
+    TEMPORAL_PORT: 0,
+    TEMPORAL_UI_PORT: 0,
+    PGPORT: 0,
+  };
   const named = new Map<number, PortVariable>();
   for (const variable of needed) {
     const port = parsePort(variable, env[variable]);
     if (port === 0) continue;
     const other = named.get(port);
     if (other !== undefined) {
-      throw new StartError(`${other} and ${variable} both name port ${String(port)}: give one of them another port, or 0 for any free one.`);
+      throw new StartError(
+        `${other} and ${variable} both name port ${String(port)}: give one of them another port, or 0 for any free one.`,
+      );
     }
     if (!(await isPortFree(port))) {
       throw new StartError(
@@ -46,5 +54,7 @@ function parsePort(variable: PortVariable, value: string | undefined): number {
   if (value === undefined || value === '') return DEFAULTS[variable];
   const port = Number(value);
   if (/^\d+$/.test(value) && port <= 65_535) return port;
-  throw new StartError(`${variable} is "${value}", which is no port: set it to a number from 1 to 65535, or to 0 for any free one.`);
+  throw new StartError(
+    `${variable} is "${value}", which is no port: set it to a number from 1 to 65535, or to 0 for any free one.`,
+  );
 }

@@ -12,6 +12,9 @@ export async function ensureNamespace(connection: Connection, namespace: string,
     await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: retention });
   } catch (error) {
     if (!isGrpcServiceError(error) || Number(error.code) !== ALREADY_EXISTS) throw error;
-    await connection.workflowService.updateNamespace({ namespace, config: { workflowExecutionRetentionTtl: retention } });
+    await connection.workflowService.updateNamespace({
+      namespace,
+      config: { workflowExecutionRetentionTtl: retention },
+    });
   }
 }

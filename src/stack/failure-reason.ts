@@ -18,7 +18,9 @@ function loggedError(line: string): string | undefined {
   try {
     const { level, msg, err } = JSON.parse(line) as { level?: number; msg?: string; err?: { message?: string } };
     if (level === undefined || level < ERROR_LEVEL) return undefined;
-    return [msg, err?.message].filter((part, index, all) => part !== undefined && all.indexOf(part) === index).join(': ');
+    return [msg, err?.message]
+      .filter((part, index, all) => part !== undefined && all.indexOf(part) === index)
+      .join(': ');
   } catch {
     return undefined;
   }

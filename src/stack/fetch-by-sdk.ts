@@ -1,19 +1,24 @@
 import { readdir, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Fetched } from './find-temporal-program.ts';
 import { runOnce } from './run-once.ts';
 import type { TemporalProgram } from './temporal-programs.ts';
 
-const HERE = dirname(fileURLToPath(import.meta.url));
+const DOWNLOADER = fileURLToPath(new URL('./download-by-sdk.ts', import.meta.url));
+// Where Node looks for tsx.
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 // About 100 MB over a slow line; a machine without a network answers at once.
 const DOWNLOAD_MS = 300_000;
 
 /** Lets the Temporal SDK download a program; it knows the newest version that was tested with it. */
 export async function fetchBySdk(program: TemporalProgram, scratch: string, signal?: AbortSignal): Promise<Fetched> {
-  const args = ['--import', 'tsx', join(HERE, 'download-by-sdk.ts'), program.name, scratch];
-  // The project folder is where Node looks for tsx.
-  const answer = await runOnce(process.execPath, args, { cwd: join(HERE, '..', '..'), timeoutMs: DOWNLOAD_MS, ...(signal === undefined ? {} : { signal }) });
+  const args = ['--import', 'tsx', DOWNLOADER, program.name, scratch];
+  const answer = await runOnce(process.execPath, args, {
+    cwd: PROJECT,
+    timeoutMs: DOWNLOAD_MS,
+    ...(signal === undefined ? {} : { signal }),
+  });
   const files = await readdir(scratch);
   for (const name of answer.ok ? files : []) {
     // The SDK names the file as it likes; it is the one thing in the folder that can be run.

@@ -20,7 +20,9 @@ export async function holdFolder(lockFile: string): Promise<() => Promise<void>>
     // A second round means that somebody else was faster than us in taking over what was left behind.
     if (holder !== null || tries > 0) {
       const who = holder === null ? 'another process' : `process ${String(holder)}`;
-      throw new StartError(`paidonce runs in this folder already (${who}): stop it first, or start from another clone.`);
+      throw new StartError(
+        `paidonce runs in this folder already (${who}): stop it first, or start from another clone.`,
+      );
     }
     await rm(lockFile, { force: true });
   }

@@ -58,7 +58,9 @@ export function keepRunning(service: Service, events: KeeperEvents): Keeper {
       if (stopping.signal.aborted) return;
       failures = Date.now() - startedAt > STEADY_MS ? 0 : failures + 1;
       const crash = exit.code === null ? undefined : failureReason(lastLogLines(ours.logFile, 0, 50));
-      events.say(`${name} ended (${describeExit(exit)})${crash === undefined ? '' : `: ${crash}`}; it is started again`);
+      events.say(
+        `${name} ended (${describeExit(exit)})${crash === undefined ? '' : `: ${crash}`}; it is started again`,
+      );
       work = startAgain();
     });
   };

@@ -15,8 +15,8 @@ export interface NodeServiceSettings {
   readonly graceMs: number;
 }
 
-// Compiling and bundling take seconds on a busy machine, never this long.
-const READY_MS = 60_000;
+// Compiling and bundling take seconds on a busy machine, up to half a minute on one that is overrun; never this long.
+const READY_MS = 120_000;
 
 /** One of our own processes, which says by itself when it is ready. */
 export function nodeService(settings: NodeServiceSettings): Service {

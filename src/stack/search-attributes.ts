@@ -29,12 +29,8 @@ export async function addSearchAttributes(
   await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
 }
 
-/** What a person runs where we may not register them ourselves; the tool takes one type at a time. */
+/** What a person runs where we may not register them ourselves. A name without a type of its own would be left out. */
 export function searchAttributesCommand(namespace: string): string {
-  const create = (type: string): string => {
-    const names = Object.entries(SEARCH_ATTRIBUTES).filter((entry) => entry[1] === type);
-    const flags = names.map(([name]) => ` --name ${name}`).join('');
-    return `temporal operator search-attribute create --namespace ${namespace} --type ${type}${flags}`;
-  };
-  return Object.keys(TYPES).map(create).join(' && ');
+  const flags = Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => `--name ${name} --type ${type}`);
+  return `temporal operator search-attribute create --namespace ${namespace} ${flags.join(' ')}`;
 }

@@ -53,11 +53,33 @@ export function temporalService({ folder, port, uiPort, say, stopped }: Temporal
 }
 
 /** The API, the worker and the simulator, by what a person calls them. */
-export function ownServices(root: string, env: NodeJS.ProcessEnv, folder: StateFolder): Record<'api' | 'worker' | 'simulator', Service> {
+export function ownServices(
+  root: string,
+  env: NodeJS.ProcessEnv,
+  folder: StateFolder,
+): Record<'api' | 'worker' | 'simulator', Service> {
   const common = { root, env };
   return {
-    api: nodeService({ ...common, name: 'API', script: 'server.ts', logFile: folder.log('api'), graceMs: API_GRACE_MS }),
-    worker: nodeService({ ...common, name: 'Worker', script: 'worker.ts', logFile: folder.log('worker'), graceMs: WORKER_GRACE_MS }),
-    simulator: nodeService({ ...common, name: 'Simulator', script: 'simulator.ts', logFile: folder.log('simulator'), graceMs: SIMULATOR_GRACE_MS }),
+    api: nodeService({
+      ...common,
+      name: 'API',
+      script: 'server.ts',
+      logFile: folder.log('api'),
+      graceMs: API_GRACE_MS,
+    }),
+    worker: nodeService({
+      ...common,
+      name: 'Worker',
+      script: 'worker.ts',
+      logFile: folder.log('worker'),
+      graceMs: WORKER_GRACE_MS,
+    }),
+    simulator: nodeService({
+      ...common,
+      name: 'Simulator',
+      script: 'simulator.ts',
+      logFile: folder.log('simulator'),
+      graceMs: SIMULATOR_GRACE_MS,
+    }),
   };
 }

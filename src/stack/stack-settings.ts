@@ -61,7 +61,17 @@ export function stackSettings(env: NodeJS.ProcessEnv, ports: Ports, secrets: Dev
     if (error instanceof ConfigError) throw new StartError(error.message);
     throw error;
   }
-  return { ownPostgres, ownTemporal, databaseUrl, temporalAddress, namespace, apiUrl, simulatorUrl, temporalUiUrl, childEnv };
+  return {
+    ownPostgres,
+    ownTemporal,
+    databaseUrl,
+    temporalAddress,
+    namespace,
+    apiUrl,
+    simulatorUrl,
+    temporalUiUrl,
+    childEnv,
+  };
 }
 
 function isSet(value: string | undefined): boolean {

@@ -129,40 +129,52 @@ describe('npm start', () => {
     ['Simulator', 'simulator_url'],
     ['Temporal', 'temporal_address'],
     ['PostgreSQL', 'database_url'],
-  ] as const)('starts %s again on its port when it was killed', async (name, field) => {
-    const pid = copy.pids()[name] ?? 0;
-    process.kill(pid, 'SIGKILL');
-    const isBack = async (): Promise<boolean> => {
-      const now = copy.pids()[name];
-      return now !== undefined && now !== pid && (await acceptsConnections(portOf(dev[field])));
-    };
-    await until(isBack, 60_000, () => `${name} did not come back:\n${stack.output()}`);
-    await until(() => stack.output().includes(`${name} runs again`), 60_000, stack.output);
-    expect(stack.output()).toContain(`${name} ended (SIGKILL)`);
-  }, 120_000);
+  ] as const)(
+    'starts %s again on its port when it was killed',
+    async (name, field) => {
+      const pid = copy.pids()[name] ?? 0;
+      process.kill(pid, 'SIGKILL');
+      const isBack = async (): Promise<boolean> => {
+        const now = copy.pids()[name];
+        return now !== undefined && now !== pid && (await acceptsConnections(portOf(dev[field])));
+      };
+      await until(isBack, 60_000, () => `${name} did not come back:\n${stack.output()}`);
+      await until(() => stack.output().includes(`${name} runs again`), 60_000, stack.output);
+      expect(stack.output()).toContain(`${name} ended (SIGKILL)`);
+    },
+    120_000,
+  );
 
-  test('forgets nothing from one start to the next, and leaves nothing running in between', async () => {
-    await query(dev.database_url, 'create table kept as select 42 as answer');
-    const secret = dev.sources.sim.webhook_secret;
-    await endAndExpectNothingLeft();
-    stack = copy.start();
-    dev = await stack.ready();
-    expect(await query(dev.database_url, 'select answer from kept')).toEqual([{ answer: 42 }]);
-    expect(dev.sources.sim.webhook_secret).toBe(secret);
-  }, START_MS);
+  test(
+    'forgets nothing from one start to the next, and leaves nothing running in between',
+    async () => {
+      await query(dev.database_url, 'create table kept as select 42 as answer');
+      const secret = dev.sources.sim.webhook_secret;
+      await endAndExpectNothingLeft();
+      stack = copy.start();
+      dev = await stack.ready();
+      expect(await query(dev.database_url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+      expect(dev.sources.sim.webhook_secret).toBe(secret);
+    },
+    START_MS,
+  );
 
-  test('ends what a killed start left behind, and starts', async () => {
-    const orphans = Object.values(copy.pids());
-    stack.kill('SIGKILL');
-    await stack.exited;
-    expect(orphans.filter(isAlive)).not.toEqual([]);
-    const before = statSync(copy.devFile).mtimeMs;
-    stack = copy.start();
-    await until(() => existsSync(copy.devFile) && statSync(copy.devFile).mtimeMs > before, START_MS, stack.output);
-    dev = await stack.ready();
-    expect(orphans.filter(isAlive)).toEqual([]);
-    expect(await isHealthy(dev.api_url)).toBe(true);
-  }, START_MS);
+  test(
+    'ends what a killed start left behind, and starts',
+    async () => {
+      const orphans = Object.values(copy.pids());
+      stack.kill('SIGKILL');
+      await stack.exited;
+      expect(orphans.filter(isAlive)).not.toEqual([]);
+      const before = statSync(copy.devFile).mtimeMs;
+      stack = copy.start();
+      await until(() => existsSync(copy.devFile) && statSync(copy.devFile).mtimeMs > before, START_MS, stack.output);
+      dev = await stack.ready();
+      expect(orphans.filter(isAlive)).toEqual([]);
+      expect(await isHealthy(dev.api_url)).toBe(true);
+    },
+    START_MS,
+  );
 
   test('ends by SIGTERM with 0 and leaves nothing running', endAndExpectNothingLeft, START_MS);
 

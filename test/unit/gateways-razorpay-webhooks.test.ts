@@ -158,6 +158,7 @@ describe('a Razorpay event', () => {
   });
 
   it.each([
+    ['payment.pending', 'pending'],
     ['payment.authorized', 'authorized'],
     ['payment.captured', 'captured'],
     ['payment.failed', 'failed'],
@@ -188,6 +189,18 @@ describe('a Razorpay event', () => {
       claimed,
       amount: 500n,
       reference: 'refund:ref_1',
+    });
+  });
+
+  it.each([
+    ['refund.created', 'refunded', 'expired'],
+    ['refund.processed', 'refunded', 'expired'],
+    ['refund.failed', 'authorized', null],
+  ])('%s about an authorization that went back is about its payment, and no refund', (type, status, claimed) => {
+    const payment = { ...PAYMENT, status, captured: false };
+    expect(read(type, { refund: { ...REFUND, notes: [] }, payment })).toMatchObject({
+      ...{ verdict: 'take', subject: 'payment', objectId: 'pay_1', paymentId: 'pay_1', orderId: 'ord_1', claimed },
+      amount: 50_000n,
     });
   });
 

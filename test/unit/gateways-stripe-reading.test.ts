@@ -140,6 +140,22 @@ describe('a Stripe event', () => {
   });
 
   it.each([
+    ['charge.refunded', { ...CHARGE, captured: false, refunded: true, amount_refunded: 1999 }],
+    ['refund.created', { ...REFUND, balance_transaction: null }],
+    ['refund.updated', { ...REFUND, reason: 'expired_uncaptured_charge' }],
+    ['charge.refund.updated', { ...REFUND, balance_transaction: null }],
+  ])('%s about an authorization that was given up is a hint about the payment, and no refund', (type, object) => {
+    expect(read(type, object)).toMatchObject({
+      ...{ verdict: 'take', subject: 'payment', objectId: 'pi_1', paymentId: 'pi_1', claimed: null, amount: null },
+    });
+  });
+
+  it('a refund that waits for the bank is a refund, though the balance has not moved yet', () => {
+    const pending = { ...REFUND, status: 'pending', balance_transaction: null };
+    expect(read('refund.created', pending)).toMatchObject({ subject: 'refund', objectId: 're_1', claimed: 'pending' });
+  });
+
+  it.each([
     ['charge.dispute.created', DISPUTE, 'opened'],
     ['charge.dispute.created', { ...DISPUTE, status: 'warning_needs_response' }, 'opened'],
     ['charge.dispute.closed', { ...DISPUTE, status: 'won' }, 'won'],

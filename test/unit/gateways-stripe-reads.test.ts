@@ -21,6 +21,14 @@ const INTENT = {
   metadata: {},
 };
 
+/** Stripe with one payment and the Checkout sessions that made it. */
+function showing(payment: object, sessions: object[] = []): Script {
+  return ({ path }, response) => {
+    const list = { object: 'list', data: sessions, has_more: false };
+    return sendJson(response, 200, path.startsWith('/v1/checkout/sessions') ? list : payment);
+  };
+}
+
 describe('a read from Stripe', () => {
   it.each([
     ['requires_payment_method', {}, 'pending', 1999n],
@@ -57,7 +65,7 @@ describe('a read from Stripe', () => {
 
   it('makes up no amount that is not there', async () => {
     const { amount: _, currency: __, ...bare } = INTENT;
-    const { gateway } = await stripeThat((_request, response) => sendJson(response, 200, bare));
+    const { gateway } = await stripeThat(showing(bare));
     expect(await gateway.fetchPayment('pi_1')).toMatchObject({
       amount: null,
       currency: null,
@@ -143,6 +151,83 @@ describe('a read from Stripe', () => {
     expect(requests).toHaveLength(1);
   });
 
+  it.each([
+    ['metadata', { client_reference_id: 'ord_2', metadata: { order_id: 'ord_1' } }, 'ord_1'],
+    ['client reference', { client_reference_id: 'ord_1', metadata: {} }, 'ord_1'],
+    ['client reference, where its metadata is empty', { client_reference_id: 'ord_1', metadata: null }, 'ord_1'],
+    ['nothing', { client_reference_id: null, metadata: {} }, null],
+    ['nothing that is an id', { client_reference_id: 'ord 1', metadata: {} }, null],
+  ])('finds the order of a payment that names none in its Checkout session: %s', async (_name, session, orderId) => {
+    const { gateway, requests } = await stripeThat(showing(INTENT, [session]));
+    expect(await gateway.fetchPayment('pi_1')).toMatchObject({ paymentId: 'pi_1', orderId });
+    expect(requests.at(-1)?.path).toBe('/v1/checkout/sessions?payment_intent=pi_1&limit=1');
+  });
+
+  it('asks for no Checkout session where the payment itself names its order, or is a charge', async () => {
+    const named = await stripeThat(showing({ ...INTENT, metadata: { order_id: 'ord_1' } }));
+    expect(await named.gateway.fetchPayment('pi_1')).toMatchObject({ orderId: 'ord_1' });
+    expect(named.requests).toHaveLength(1);
+    const charge = { ...INTENT, id: 'ch_1', object: 'charge', captured: true };
+    const direct = await stripeThat(showing(charge));
+    expect(await direct.gateway.fetchPayment('ch_1')).toMatchObject({ orderId: null });
+    expect(direct.requests).toHaveLength(1);
+  });
+
+  it('leaves the order open where an API knows no Checkout sessions, and asks again where they cannot be read', async () => {
+    const without = await stripeThat(({ path }, response) => {
+      if (path.startsWith('/v1/checkout')) return sendJson(response, 404, 'Not Found');
+      return sendJson(response, 200, INTENT);
+    });
+    expect(await without.gateway.fetchPayment('pi_1')).toMatchObject({ orderId: null });
+    const failing = await stripeThat((request, response) => {
+      if (request.path.startsWith('/v1/checkout')) return refusal(403, { type: 'invalid_request_error' })(request, response);
+      return sendJson(response, 200, INTENT);
+    });
+    expect(await failureOf(failing.gateway.fetchPayment('pi_1'))).toMatchObject({
+      kind: 'temporary',
+      code: 'unauthorized',
+    });
+  });
+
+  describe('of the refunds of a payment that was captured in part', () => {
+    const charge = { id: 'ch_1', object: 'charge', amount: 10_000, amount_captured: 6_000 };
+    const released = { ...REFUND, id: 're_0', amount: 4_000, charge, balance_transaction: 'txn_0' };
+    const list = async (refund: object, category: string) => {
+      const { gateway, requests } = await stripeThat(({ path }, response) => {
+        if (path.startsWith('/v1/balance_transactions/')) {
+          return sendJson(response, 200, { object: 'balance_transaction', reporting_category: category });
+        }
+        return sendJson(response, 200, { object: 'list', data: [refund], has_more: false });
+      });
+      const [found] = await gateway.listRefunds('pi_1');
+      return { found, asked: requests.length - 1 };
+    };
+
+    it('calls the rest of the authorization, which older versions show as a refund, failed: nothing was given back', async () => {
+      const { found } = await list(released, 'partial_capture_reversal');
+      expect(found).toMatchObject({ refundId: 're_0', amount: 4000n, status: 'failed', failureCode: 'never_captured' });
+    });
+
+    it('takes a real refund of the same amount for what it is', async () => {
+      const { found, asked } = await list(released, 'refund');
+      expect(found).toMatchObject({ status: 'succeeded', failureCode: null });
+      expect(asked).toBe(1);
+    });
+
+    it.each([
+      ['of another amount', { ...released, amount: 3_999 }],
+      ['of ours', { ...released, metadata: { paidonce_reference: 'refund:ref_1' } }],
+      ['of a payment that was captured whole', { ...released, charge: { ...charge, amount_captured: 10_000 } }],
+      ['of a charge that does not say', { ...released, charge: { id: 'ch_1' } }],
+      ['of a charge that is not shown', { ...released, charge: 'ch_1' }],
+      ['that is pending', { ...released, status: 'pending' }],
+    ])('asks nothing more about a refund %s', async (_name, refund) => {
+      const { found, asked } = await list(refund, 'partial_capture_reversal');
+      expect(found?.status).not.toBe('failed');
+      expect(asked).toBe(0);
+    });
+  });
+
   it('of refunds turns every page, and finds ours by reference and nothing else', async () => {
     const all = Array.from({ length: 250 }, (_, n) => ({
       ...REFUND,
@@ -197,7 +282,7 @@ describe('a read from Stripe', () => {
   });
 
   it('keeps a path before /v1 of a configured API', async () => {
-    const { requests, url } = await stripeThat((_request, response) => sendJson(response, 200, INTENT));
+    const { requests, url } = await stripeThat(showing(INTENT));
     await stripeAt(`${url}/stripe/v1/`).fetchPayment('pi_1');
     expect(requests[0]?.path).toMatch(/^\/stripe\/v1\/payment_intents\/pi_1/);
   });

@@ -3,9 +3,11 @@ import type { GatewayCapabilities, RefundFacts } from '../../domain/gateway-fact
 import { MAX_JSON_AMOUNT, formatMoney } from '../../domain/money.ts';
 import type { SourceConfig } from '../../domain/source-config.ts';
 import { isJsonObject } from '../event-body.ts';
+import { isPresent } from '../fields.ts';
 import type { Gateway } from '../gateway.ts';
 import { toGatewayAmount } from '../minor-units.ts';
 import { RAZORPAY_CURRENCIES } from './currencies.ts';
+import { noteOf } from './event-kinds.ts';
 import { paymentFacts, refundFacts } from './facts.ts';
 import { createRazorpayApi } from './razorpay-api.ts';
 import { readRazorpayEvent } from './read-event.ts';
@@ -62,6 +64,12 @@ export function createRazorpayGateway(config: SourceConfig, options: RazorpayGat
     }
   }
 
+  /** Razorpay's order of a payment that does not say itself which of ours it is for. */
+  async function orderOf(payment: unknown): Promise<unknown> {
+    const orderId = isJsonObject(payment) && !isPresent(noteOf(payment, 'order_id')) ? payment['order_id'] : null;
+    return typeof orderId === 'string' ? api.get(`/v1/orders/${encodeURIComponent(orderId)}`) : null;
+  }
+
   return {
     source,
     capabilities: CAPABILITIES,
@@ -71,7 +79,7 @@ export function createRazorpayGateway(config: SourceConfig, options: RazorpayGat
     async fetchPayment(paymentId) {
       const answer = await api.get(paymentPath(paymentId));
       if (answer === null) return null;
-      const facts = paymentFacts(answer);
+      const facts = paymentFacts(answer, await orderOf(answer));
       if (facts?.paymentId !== paymentId) throw misread(`the payment ${paymentId}`, 'temporary');
       return facts;
     },

@@ -31,6 +31,8 @@ const PAYOUT_STATES: States = new Map<string, Claim>([
 
 /** A Map, because a type such as `constructor` must find nothing. */
 export const EVENT_KINDS: ReadonlyMap<string, EventKind> = new Map<string, EventKind>([
+  // Cash on delivery: ordered, and not paid yet.
+  ['payment.pending', payment('pending')],
   ['payment.authorized', payment('authorized')],
   ['payment.captured', payment('captured')],
   ['payment.failed', payment('failed')],
@@ -60,7 +62,7 @@ export function readRefundState(status: unknown): 'pending' | 'succeeded' | 'fai
 }
 
 /** A note of the entity; where it has no notes Razorpay sends an empty list instead of an object. */
-export function noteOf(entity: JsonObject, name: string): unknown {
+export function noteOf(entity: unknown, name: string): unknown {
   return objectIn(entity, 'notes')[name];
 }
 
@@ -92,9 +94,11 @@ function refund(claimed: Claim): EventKind {
     read: (payload) => {
       const entity = entityOf(payload, 'refund');
       const paid = entityOf(payload, 'payment');
+      const paymentId = entity['payment_id'] ?? paid['id'];
+      if (paid['captured'] === false) return { ...readRelease(paid), objectId: paymentId, paymentId };
       return {
         objectId: entity['id'],
-        paymentId: entity['payment_id'] ?? paid['id'],
+        paymentId,
         claimed: isBare(entity) ? null : claimed,
         amount: entity['amount'],
         currency: entity['currency'],
@@ -102,6 +106,18 @@ function refund(claimed: Claim): EventKind {
         reference: noteOf(entity, 'paidonce_reference'),
       };
     },
+  };
+}
+
+/** An authorization that nobody captured in time goes back by itself: that money never was the merchant's. */
+function readRelease(paid: JsonObject): Omit<RawFacts, 'objectId' | 'paymentId'> {
+  return {
+    subject: 'payment',
+    claimed: paid['status'] === 'refunded' ? 'expired' : null,
+    amount: paid['amount'],
+    currency: paid['currency'],
+    orderIds: [noteOf(paid, 'order_id')],
+    reference: noteOf(paid, 'paidonce_reference'),
   };
 }
 

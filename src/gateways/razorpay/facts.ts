@@ -1,13 +1,17 @@
 import type { PaymentFacts, RefundFacts } from '../../domain/gateway-facts.ts';
 import type { PaymentStatus } from '../../domain/payment-states.ts';
 import { isJsonObject, type JsonObject } from '../event-body.ts';
-import { readAmount, readCurrency, readId, readReference } from '../fields.ts';
+import { isPresent, readAmount, readCurrency, readId, readReference } from '../fields.ts';
 import { toIsoAmount } from '../minor-units.ts';
 import { RAZORPAY_CURRENCIES } from './currencies.ts';
 import { noteOf, readRefundState } from './event-kinds.ts';
 
-/** A payment entity as facts; null for an answer that is none. */
-export function paymentFacts(payment: unknown): PaymentFacts | null {
+/**
+ * A payment entity as facts; null for an answer that is none.
+ *
+ * @param order the entity of Razorpay's order that the payment is for, whose notes count where the payment has none
+ */
+export function paymentFacts(payment: unknown, order: unknown = null): PaymentFacts | null {
   if (!isJsonObject(payment) || payment['entity'] !== 'payment') return null;
   const paymentId = readId(payment['id']);
   const status = paymentStatus(payment);
@@ -15,7 +19,7 @@ export function paymentFacts(payment: unknown): PaymentFacts | null {
   const currency = readCurrency(payment['currency']);
   return {
     paymentId,
-    orderId: readId(noteOf(payment, 'order_id')) ?? null,
+    orderId: readId([payment, order].map((entity) => noteOf(entity, 'order_id')).find(isPresent)) ?? null,
     reference: readReference(noteOf(payment, 'paidonce_reference')),
     status,
     amount: isoAmount(payment['amount'], currency),
@@ -41,6 +45,8 @@ export function refundFacts(refund: unknown, paymentId: string): RefundFacts | n
 function paymentStatus(payment: JsonObject): PaymentStatus | null {
   switch (payment['status']) {
     case 'created':
+    // Cash on delivery: ordered, and not paid yet.
+    case 'pending':
       return 'pending';
     case 'authorized':
       return 'authorized';

@@ -8,7 +8,7 @@ const PUBLIC_API = 'https://api.razorpay.com';
 
 /** Razorpay refuses nearly everything as 400 BAD_REQUEST_ERROR; only the description tells the reasons apart. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
-  [/id provided does not exist/i, 'unknown_id'],
+  [/id provided does not exist|requested URL was not found/i, 'unknown_id'],
   [/fully refunded already/i, 'already_refunded'],
   [/greater than (the refund payment amount|amount captured)/i, 'refund_exceeds_captured'],
   [/not have enough balance/i, 'insufficient_balance'],

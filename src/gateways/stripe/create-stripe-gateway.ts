@@ -1,15 +1,18 @@
 import { GatewayError } from '../../domain/gateway-error.ts';
-import type { GatewayCapabilities, PreparedPayment, RefundFacts } from '../../domain/gateway-facts.ts';
+import type { GatewayCapabilities, PreparedPayment } from '../../domain/gateway-facts.ts';
 import { MAX_JSON_AMOUNT, formatMoney } from '../../domain/money.ts';
 import type { SourceConfig } from '../../domain/source-config.ts';
 import { isJsonObject } from '../event-body.ts';
 import type { Gateway } from '../gateway.ts';
 import { isPayableStep, toGatewayAmount } from '../minor-units.ts';
 import { STRIPE_CURRENCIES } from './currencies.ts';
-import { chargeFacts, hasIntent, intentFacts, refundFacts } from './facts.ts';
-import { isChargeId, isStripeId, refundParent, stripeIdempotencyKey } from './ids.ts';
+import { intentFacts, refundFacts } from './facts.ts';
+import { fetchPayment } from './fetch-payment.ts';
+import { isStripeId, refundParent, stripeIdempotencyKey } from './ids.ts';
+import { findRefunds, listRefunds } from './list-refunds.ts';
 import { readStripeEvent } from './read-event.ts';
 import { PAGE, createStripeApi, readPage } from './stripe-api.ts';
+import { UNREADABLE_ANSWER } from './stripe-http-client.ts';
 import { createStripeVerifier } from './verify-webhook.ts';
 
 interface StripeGatewayOptions {
@@ -46,40 +49,15 @@ export function createStripeGateway(config: SourceConfig, options: StripeGateway
     throw refuse(`cannot be told ${formatMoney({ amount, currency })} exactly`, 'amount_not_exact');
   }
 
-  async function listRefunds(paymentId: string): Promise<RefundFacts[]> {
-    if (!isStripeId(paymentId)) return [];
-    return api.readAll(
-      `list the refunds of ${paymentId}`,
-      (page) => api.sdk.refunds.list({ ...refundParent(paymentId), ...page }),
-      (refund) => refundFacts(refund, paymentId),
-    );
-  }
-
   return {
     source,
     capabilities: CAPABILITIES,
     verify: createStripeVerifier(config.webhookSecrets, options.toleranceMs),
     read: readStripeEvent,
 
-    async fetchPayment(paymentId) {
-      if (!isStripeId(paymentId)) return null;
-      const what = `show the payment ${paymentId}`;
-      const isCharge = isChargeId(paymentId);
-      const answer = isCharge
-        ? await api.read(what, () => api.sdk.charges.retrieve(paymentId))
-        : await api.read(what, () => api.sdk.paymentIntents.retrieve(paymentId, { expand: ['latest_charge'] }));
-      // A charge under a PaymentIntent is a part of that payment; taken for one of its own, it would count twice.
-      if (answer === null || (isCharge && hasIntent(answer))) return null;
-      const facts = isCharge ? chargeFacts(answer) : intentFacts(answer);
-      if (facts?.paymentId !== paymentId) throw api.misread(what, 'temporary');
-      return facts;
-    },
-
-    listRefunds,
-
-    async findRefunds(paymentId, reference) {
-      return (await listRefunds(paymentId)).filter((refund) => refund.reference === reference);
-    },
+    fetchPayment: (paymentId) => fetchPayment(api, paymentId),
+    listRefunds: (paymentId) => listRefunds(api, paymentId),
+    findRefunds: (paymentId, reference) => findRefunds(api, paymentId, reference),
 
     async createRefund({ paymentId, amount, currency, reference, idempotencyKey }) {
       if (!isStripeId(paymentId)) throw refuse(`has no payments with ids like ${paymentId}`, 'unknown_payment');
@@ -135,8 +113,8 @@ export function createStripeGateway(config: SourceConfig, options: StripeGateway
   };
 }
 
-function isNotOffered({ statusCode }: { statusCode?: number }): boolean {
-  return statusCode === 400 || statusCode === 404;
+function isNotOffered({ statusCode, code }: { statusCode?: number; code?: string }): boolean {
+  return (statusCode === 400 || statusCode === 404) && code !== UNREADABLE_ANSWER;
 }
 
 /** A PaymentIntent that a customer can pay; null for an answer that is none. */

@@ -107,11 +107,21 @@ function readCharge(object: JsonObject): RawFacts {
   };
 }
 
+/** An authorization that was given up, which older versions show as a refund: no money had come. */
+function readRelease(object: JsonObject, paymentId: unknown): RawFacts {
+  return {
+    ...{ subject: 'payment', objectId: paymentId, paymentId, claimed: null, amount: null, reference: null },
+    currency: object['currency'],
+    orderIds: ordersOf(object),
+  };
+}
+
 /**
  * The charge names the sum of all its refunds, and not always which one is new (older versions list them, newer ones do
  * not): a hint to look at the payment's refunds, and no claim of its own.
  */
 function readRefundedCharge(object: JsonObject): RawFacts {
+  if (object['captured'] === false) return readRelease(object, paymentOf(object, object['id']));
   const listed = objectIn(object, 'refunds')['data'];
   const newest: unknown = Array.isArray(listed) ? listed[0] : undefined;
   return {
@@ -125,11 +135,18 @@ function readRefundedCharge(object: JsonObject): RawFacts {
   };
 }
 
+/** Nothing went out of the account's balance, though the refund is through: nothing had come in. */
+function isRelease(refund: JsonObject): boolean {
+  if (refund['reason'] === 'expired_uncaptured_charge') return true;
+  return refund['status'] === 'succeeded' && refund['balance_transaction'] === null;
+}
+
 function refund(): EventKind {
   return {
     subject: 'refund',
     thinObject: null,
     read: (object) => {
+      if (isRelease(object)) return readRelease(object, paymentOf(object, idOf(object['charge'])));
       const status = object['status'];
       const claimed = status === undefined ? null : readRefundState(status);
       const strange = status !== undefined && claimed === null;

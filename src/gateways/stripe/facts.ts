@@ -1,7 +1,7 @@
 import type { PaymentFacts, RefundFacts } from '../../domain/gateway-facts.ts';
 import type { PaymentStatus } from '../../domain/payment-states.ts';
 import { isJsonObject, objectIn, type JsonObject } from '../event-body.ts';
-import { readAmount, readCurrency, readId, readReference } from '../fields.ts';
+import { isPresent, readAmount, readCurrency, readId, readReference } from '../fields.ts';
 import { toIsoAmount } from '../minor-units.ts';
 import { STRIPE_CURRENCIES } from './currencies.ts';
 import { idOf, readRefundState } from './event-kinds.ts';
@@ -52,6 +52,12 @@ export function refundFacts(refund: unknown, paymentId: string): RefundFacts | n
     reference: readReference(objectIn(refund, 'metadata')['paidonce_reference']),
     failureCode: typeof failure === 'string' ? failure.slice(0, 200) : null,
   };
+}
+
+/** The order that a Checkout session was made for. */
+export function orderOfSession(session: unknown): string | null {
+  const reference = isJsonObject(session) ? session['client_reference_id'] : null;
+  return readId([objectIn(session, 'metadata')['order_id'], reference].find(isPresent)) ?? null;
 }
 
 /** A refund names its charge and, in newer versions, its PaymentIntent. */

@@ -1,0 +1,427 @@
+-- The schema that the migrations make, to be read and compared. Written by `npm run schema`, never by hand.
+
+set check_function_bodies = off;
+
+CREATE OR REPLACE FUNCTION public.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception '% is append-only', tg_table_name using errcode = 'integrity_constraint_violation';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_unbalanced_posting()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  lopsided text;
+begin
+  select source_event_id into lopsided from written
+  group by source_event_id, currency
+  having sum(case side when 'debit' then amount else -amount end) <> 0
+  limit 1;
+  if lopsided is not null then
+    raise exception 'posting % is not balanced', lopsided using errcode = 'check_violation';
+  end if;
+  return null;
+end $function$;
+
+create table api_clients (
+  name text not null,
+  scopes text[] not null,
+  created_at timestamp with time zone default now() not null,
+  constraint api_clients_pkey PRIMARY KEY (name),
+  constraint api_clients_name_check CHECK ((name ~ '^[a-z0-9-]{1,64}$'::text))
+);
+
+create table api_keys (
+  key_sha256 bytea not null,
+  client text not null,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone,
+  constraint api_keys_pkey PRIMARY KEY (key_sha256)
+);
+
+create table bookings (
+  order_id text not null,
+  line_id text not null,
+  kind text not null,
+  reference text,
+  status text not null,
+  confirmed_at timestamp with time zone default now() not null,
+  cancelled_by_refund text,
+  cancelled_at timestamp with time zone,
+  constraint bookings_pkey PRIMARY KEY (order_id, line_id),
+  constraint bookings_kind_check CHECK ((kind = ANY (ARRAY['booking'::text, 'enrolment'::text]))),
+  constraint bookings_status_check CHECK ((status = ANY (ARRAY['confirmed'::text, 'cancelled'::text])))
+);
+
+create table checkouts (
+  order_id text not null,
+  n integer not null,
+  source text not null,
+  status text not null,
+  amount bigint not null,
+  currency text not null,
+  return_url text,
+  payment_id text,
+  checkout_url text,
+  client_secret text,
+  failure_code text,
+  last_error text,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint checkouts_pkey PRIMARY KEY (order_id, n),
+  constraint checkouts_amount_check CHECK ((amount > 0)),
+  constraint checkouts_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'unknown'::text, 'needs_review'::text])))
+);
+
+create table dead_letters (
+  id text not null,
+  kind text not null,
+  status text default 'open'::text not null,
+  source text,
+  event_id text,
+  order_id text,
+  payment_id text,
+  refund_id text,
+  amount bigint,
+  currency text,
+  last_error text not null,
+  workflow_id text,
+  extra_capture boolean default false not null,
+  since timestamp with time zone default now() not null,
+  closed_at timestamp with time zone,
+  decision jsonb,
+  constraint dead_letters_pkey PRIMARY KEY (id),
+  constraint dead_letters_kind_check CHECK ((kind = ANY (ARRAY['refund_failed'::text, 'payout_failed'::text, 'outcome_unknown'::text, 'wrong_currency'::text, 'late_capture'::text, 'order_not_payable'::text, 'unmatched_payment'::text, 'unknown_at_gateway'::text, 'event_unreadable'::text, 'delivery_failed'::text, 'refunds_exceed_captured'::text]))),
+  constraint dead_letters_status_check CHECK ((status = ANY (ARRAY['open'::text, 'decided'::text, 'recovered'::text])))
+);
+
+create table gateway_calls (
+  reference text not null,
+  source text not null,
+  attempt integer default 1 not null,
+  unanswered_since timestamp with time zone,
+  absent_since timestamp with time zone,
+  sends integer default 0 not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint gateway_calls_pkey PRIMARY KEY (reference)
+);
+
+create table gift_cards (
+  order_id text not null,
+  line_id text not null,
+  unit integer not null,
+  amount bigint not null,
+  remaining bigint not null,
+  currency text not null,
+  status text not null,
+  issued_at timestamp with time zone default now() not null,
+  stopped_by_refund text,
+  constraint gift_cards_pkey PRIMARY KEY (order_id, line_id, unit),
+  constraint gift_cards_amount_check CHECK ((amount >= 0)),
+  constraint gift_cards_check CHECK (((remaining >= 0) AND (remaining <= amount))),
+  constraint gift_cards_status_check CHECK ((status = ANY (ARRAY['active'::text, 'limited'::text, 'disabled'::text])))
+);
+
+create table idempotency_keys (
+  scope text not null,
+  key text not null,
+  request_hash bytea not null,
+  status text not null,
+  response_code integer,
+  response_body text,
+  response_headers jsonb,
+  reservation text,
+  leased_until timestamp with time zone not null,
+  created_at timestamp with time zone default now() not null,
+  completed_at timestamp with time zone,
+  constraint idempotency_keys_pkey PRIMARY KEY (scope, key),
+  constraint idempotency_keys_check CHECK (((status <> 'completed'::text) OR ((response_code IS NOT NULL) AND (response_body IS NOT NULL)))),
+  constraint idempotency_keys_status_check CHECK ((status = ANY (ARRAY['in_progress'::text, 'completed'::text])))
+);
+
+create table invoices (
+  number bigint not null generated always as identity (start with 1001),
+  order_id text not null,
+  kind text not null,
+  amount bigint not null,
+  currency text not null,
+  refund_id text,
+  issued_at timestamp with time zone default now() not null,
+  constraint invoices_pkey PRIMARY KEY (number),
+  constraint invoices_check CHECK (((kind = 'credit_note'::text) = (refund_id IS NOT NULL))),
+  constraint invoices_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'credit_note'::text])))
+);
+
+create table ledger_entries (
+  id bigint not null generated always as identity,
+  source_event_id text not null,
+  account text not null,
+  side text not null,
+  amount bigint not null,
+  currency text not null,
+  order_id text,
+  source text,
+  payment_id text,
+  refund_id text,
+  posted_at timestamp with time zone default now() not null,
+  constraint ledger_entries_pkey PRIMARY KEY (id),
+  constraint ledger_entries_source_event_id_account_side_key UNIQUE (source_event_id, account, side),
+  constraint ledger_entries_amount_check CHECK ((amount > 0)),
+  constraint ledger_entries_side_check CHECK ((side = ANY (ARRAY['debit'::text, 'credit'::text])))
+);
+
+create table loyalty_entries (
+  id bigint not null generated always as identity,
+  order_id text not null,
+  customer_id text not null,
+  source text not null,
+  payment_id text not null,
+  refund_id text,
+  refund_change text,
+  points bigint not null,
+  created_at timestamp with time zone default now() not null,
+  constraint loyalty_entries_pkey PRIMARY KEY (id),
+  constraint loyalty_entries_source_payment_id_refund_id_refund_change_key UNIQUE NULLS NOT DISTINCT (source, payment_id, refund_id, refund_change),
+  constraint loyalty_entries_refund_change_check CHECK ((refund_change = ANY (ARRAY['succeeded'::text, 'returned'::text])))
+);
+
+create table order_lines (
+  order_id text not null,
+  id text not null,
+  "position" integer not null,
+  kind text not null,
+  amount bigint not null,
+  quantity integer default 1 not null,
+  reference text,
+  constraint order_lines_pkey PRIMARY KEY (order_id, id),
+  constraint order_lines_check CHECK (((amount >= 0) OR (kind = 'discount'::text))),
+  constraint order_lines_kind_check CHECK ((kind = ANY (ARRAY['booking'::text, 'enrolment'::text, 'gift_card'::text, 'package'::text, 'product'::text, 'shipping'::text, 'tax'::text, 'discount'::text]))),
+  constraint order_lines_quantity_check CHECK ((quantity >= 1))
+);
+
+create table order_payments (
+  source text not null,
+  payment_id text not null,
+  order_id text not null,
+  amount bigint not null,
+  counted_at timestamp with time zone default now() not null,
+  counted_by text not null,
+  outcome text not null,
+  constraint order_payments_pkey PRIMARY KEY (source, payment_id),
+  constraint order_payments_amount_check CHECK ((amount > 0)),
+  constraint order_payments_outcome_check CHECK ((outcome = ANY (ARRAY['marked_paid'::text, 'partially_paid'::text])))
+);
+
+create table orders (
+  id text not null,
+  status text not null,
+  currency text not null,
+  amount_due bigint not null,
+  amount_paid bigint default 0 not null,
+  amount_refunded bigint default 0 not null,
+  customer_id text not null,
+  customer_email text,
+  customer_name text,
+  paid_source text,
+  paid_payment_id text,
+  paid_at timestamp with time zone,
+  disputed boolean default false not null,
+  expires_at timestamp with time zone,
+  checkout_count integer default 0 not null,
+  aggregate_version bigint default 0 not null,
+  created_by text not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint orders_pkey PRIMARY KEY (id),
+  constraint orders_amount_due_check CHECK ((amount_due >= 1)),
+  constraint orders_amount_paid_check CHECK ((amount_paid >= 0)),
+  constraint orders_amount_refunded_check CHECK ((amount_refunded >= 0)),
+  constraint orders_check CHECK (((status <> 'paid'::text) OR ((amount_paid >= amount_due) AND (paid_at IS NOT NULL) AND (paid_payment_id IS NOT NULL)))),
+  constraint orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint orders_id_check CHECK (((length(id) >= 1) AND (length(id) <= 200))),
+  constraint orders_status_check CHECK ((status = ANY (ARRAY['pending_payment'::text, 'payment_pending'::text, 'partially_paid'::text, 'paid'::text, 'failed_final'::text, 'cancelled'::text, 'expired'::text])))
+);
+
+create table outbox (
+  id bigint not null generated always as identity,
+  event_type text not null,
+  aggregate_id text not null,
+  aggregate_version bigint not null,
+  payload jsonb not null,
+  created_at timestamp with time zone default now() not null,
+  published_at timestamp with time zone,
+  attempts integer default 0 not null,
+  claimed_until timestamp with time zone,
+  last_error text,
+  constraint outbox_pkey PRIMARY KEY (id)
+);
+
+create table packages (
+  order_id text not null,
+  line_id text not null,
+  unit integer not null,
+  reference text,
+  status text not null,
+  issued_at timestamp with time zone default now() not null,
+  stopped_by_refund text,
+  constraint packages_pkey PRIMARY KEY (order_id, line_id, unit),
+  constraint packages_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text])))
+);
+
+create table payments (
+  source text not null,
+  payment_id text not null,
+  order_id text,
+  status text not null,
+  amount bigint,
+  currency text,
+  reference text,
+  amount_refunded bigint default 0 not null,
+  outcome text,
+  waiting_for text,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint payments_pkey PRIMARY KEY (source, payment_id),
+  constraint payments_amount_check CHECK ((amount >= 0)),
+  constraint payments_amount_refunded_check CHECK ((amount_refunded >= 0)),
+  constraint payments_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'authorized'::text, 'captured'::text, 'failed'::text, 'expired'::text]))),
+  constraint payments_waiting_for_check CHECK ((waiting_for = ANY (ARRAY['order'::text, 'gateway'::text])))
+);
+
+create table processed_events (
+  consumer text not null,
+  event_id text not null,
+  outcome text not null,
+  processed_at timestamp with time zone default now() not null,
+  constraint processed_events_pkey PRIMARY KEY (consumer, event_id)
+);
+
+create table refunds (
+  id text not null,
+  source text not null,
+  payment_id text not null,
+  order_id text,
+  kind text not null,
+  status text not null,
+  amount bigint not null,
+  currency text not null,
+  reason text,
+  reference text,
+  gateway_refund_id text,
+  failure_code text,
+  last_error text,
+  requested_by text,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint refunds_pkey PRIMARY KEY (id),
+  constraint refunds_reference_key UNIQUE (reference),
+  constraint refunds_source_gateway_refund_id_key UNIQUE (source, gateway_refund_id),
+  constraint refunds_amount_check CHECK ((amount > 0)),
+  constraint refunds_kind_check CHECK ((kind = ANY (ARRAY['requested'::text, 'extra_capture'::text, 'late_capture'::text, 'gateway'::text]))),
+  constraint refunds_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'unknown'::text, 'needs_review'::text])))
+);
+
+create table state_transitions (
+  id bigint not null generated always as identity,
+  machine text not null,
+  object_id text not null,
+  from_status text,
+  to_status text not null,
+  cause text not null,
+  detail text,
+  order_id text,
+  source text,
+  payment_id text,
+  at timestamp with time zone default clock_timestamp() not null,
+  constraint state_transitions_pkey PRIMARY KEY (id),
+  constraint state_transitions_machine_check CHECK ((machine = ANY (ARRAY['order'::text, 'payment'::text, 'refund'::text, 'checkout'::text, 'dispute'::text, 'dead_letter'::text])))
+);
+
+create table webhook_deliveries (
+  source text not null,
+  event_id text not null,
+  received_at timestamp with time zone default now() not null,
+  body bytea not null,
+  headers jsonb not null,
+  remote_address text,
+  differs boolean default false not null
+) partition by RANGE (received_at);
+
+create table webhook_events (
+  source text not null,
+  event_id text not null,
+  event_type text not null,
+  payload jsonb,
+  subject text,
+  object_id text,
+  payment_id text,
+  order_id text,
+  claimed text,
+  reference text,
+  occurred_at timestamp with time zone,
+  body_sha256 bytea not null,
+  state text not null,
+  outcome text,
+  received_at timestamp with time zone default now() not null,
+  handed_over_at timestamp with time zone,
+  processed_at timestamp with time zone,
+  attempts integer default 0 not null,
+  last_error text,
+  next_look_at timestamp with time zone,
+  look_again_at timestamp with time zone,
+  claimed_until timestamp with time zone,
+  constraint webhook_events_pkey PRIMARY KEY (source, event_id),
+  constraint webhook_events_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'processed'::text, 'ignored'::text, 'held'::text]))),
+  constraint webhook_events_subject_check CHECK ((subject = ANY (ARRAY['payment'::text, 'refund'::text, 'dispute'::text, 'payout'::text])))
+);
+
+create table webhook_refusals (
+  source text not null,
+  reason text not null,
+  hour timestamp with time zone not null,
+  count bigint not null,
+  last_at timestamp with time zone not null,
+  last_remote_address text,
+  constraint webhook_refusals_pkey PRIMARY KEY (source, reason, hour)
+);
+
+create table webhook_deliveries_default partition of webhook_deliveries DEFAULT;
+
+CREATE INDEX api_keys_by_client ON public.api_keys USING btree (client);
+CREATE INDEX dead_letters_by_payment ON public.dead_letters USING btree (source, payment_id);
+CREATE INDEX dead_letters_open ON public.dead_letters USING btree (extra_capture DESC, since) WHERE (status = 'open'::text);
+CREATE UNIQUE INDEX invoices_one_per_order ON public.invoices USING btree (order_id) WHERE (kind = 'invoice'::text);
+CREATE UNIQUE INDEX invoices_one_per_refund ON public.invoices USING btree (refund_id) WHERE (kind = 'credit_note'::text);
+CREATE INDEX ledger_entries_by_payment ON public.ledger_entries USING btree (source, payment_id);
+CREATE INDEX loyalty_entries_by_order ON public.loyalty_entries USING btree (order_id);
+CREATE INDEX order_payments_by_order ON public.order_payments USING btree (order_id);
+CREATE INDEX outbox_by_aggregate ON public.outbox USING btree (aggregate_id);
+CREATE INDEX outbox_unpublished ON public.outbox USING btree (id) WHERE (published_at IS NULL);
+CREATE INDEX payments_by_order ON public.payments USING btree (order_id);
+CREATE INDEX refunds_by_order ON public.refunds USING btree (order_id);
+CREATE INDEX refunds_by_payment ON public.refunds USING btree (source, payment_id);
+CREATE UNIQUE INDEX refunds_one_automatic ON public.refunds USING btree (source, payment_id) WHERE (kind = ANY (ARRAY['extra_capture'::text, 'late_capture'::text]));
+CREATE INDEX state_transitions_by_object ON public.state_transitions USING btree (machine, object_id);
+CREATE INDEX state_transitions_by_payment ON public.state_transitions USING btree (source, payment_id);
+CREATE INDEX webhook_deliveries_by_event ON public.webhook_deliveries USING btree (source, event_id, received_at);
+CREATE INDEX webhook_events_by_order ON public.webhook_events USING btree (order_id);
+CREATE INDEX webhook_events_by_payment ON public.webhook_events USING btree (source, payment_id);
+CREATE INDEX webhook_events_by_time ON public.webhook_events USING btree (received_at);
+CREATE INDEX webhook_events_open ON public.webhook_events USING btree (received_at) WHERE ((state = 'pending'::text) OR (look_again_at IS NOT NULL));
+
+alter table api_keys add constraint api_keys_client_fkey FOREIGN KEY (client) REFERENCES api_clients(name);
+alter table bookings add constraint bookings_order_id_line_id_fkey FOREIGN KEY (order_id, line_id) REFERENCES order_lines(order_id, id);
+alter table checkouts add constraint checkouts_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
+alter table gift_cards add constraint gift_cards_order_id_line_id_fkey FOREIGN KEY (order_id, line_id) REFERENCES order_lines(order_id, id);
+alter table invoices add constraint invoices_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
+alter table loyalty_entries add constraint loyalty_entries_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
+alter table order_lines add constraint order_lines_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
+alter table order_payments add constraint order_payments_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
+alter table packages add constraint packages_order_id_line_id_fkey FOREIGN KEY (order_id, line_id) REFERENCES order_lines(order_id, id);
+
+CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE ON public.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER ledger_entries_balanced AFTER INSERT ON public.ledger_entries REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION refuse_unbalanced_posting();

@@ -1,0 +1,114 @@
+import { fileURLToPath } from 'node:url';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import { bundleWorkflowCode, DefaultLogger, Runtime, Worker, type ReplayResult } from '@temporalio/worker';
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as workflows from '../../src/workflows/index.ts';
+import { readRuns, type RecordedRun } from './histories.ts';
+import { SCENARIOS } from './scenarios.ts';
+
+/**
+ * Runs that are open while the code changes are replayed with the new code. These were recorded; where one is refused,
+ * guard the change by a named patch (CONTRIBUTING.md), or, before the first release, record anew: `npm run record`.
+ */
+
+// What a replay refuses is looked at here, and need not be written down.
+Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined), shutdownSignals: [] });
+
+const RUNS = await readRuns();
+
+let workflowBundle: Awaited<ReturnType<typeof bundleWorkflowCode>>;
+beforeAll(async () => {
+  workflowBundle = await bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url)),
+    logger: new DefaultLogger('ERROR'),
+  });
+});
+
+async function replay(runs: readonly RecordedRun[]): Promise<ReplayResult[]> {
+  const histories = runs.map(({ workflowId, history }) => ({ workflowId, history: historyFromJSON(history) }));
+  const results: ReplayResult[] = [];
+  for await (const result of Worker.runReplayHistories({ workflowBundle }, histories)) results.push(result);
+  return results;
+}
+
+const run = (name: string): RecordedRun => {
+  const found = RUNS.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`There is no history ${name}: npm run record`);
+  return found;
+};
+
+describe('the present workflows', () => {
+  it.each(RUNS.map(({ name }) => name))('go on with %s', async (name) => {
+    const [result] = await replay([run(name)]);
+    expect(result?.error).toBeUndefined();
+    expect(result?.workflowId).toBe(run(name).workflowId);
+  });
+
+  it.each(Object.keys(workflows))('include %s, with a recorded run that ended and one that waits', (workflow) => {
+    const ends = RUNS.filter(({ workflowType }) => workflowType === workflow).map(({ ended }) => ended);
+    expect(new Set(ends)).toEqual(new Set([true, false]));
+  });
+});
+
+describe('the recorded runs', () => {
+  it('are one for each scenario', () => {
+    expect(RUNS.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(SCENARIOS)));
+  });
+
+  it('tell nothing of the machine that they were recorded on', () => {
+    for (const { name, history } of RUNS) {
+      const texts: string[] = [];
+      JSON.stringify(history, (key, value: unknown) => {
+        if (typeof value === 'string') texts.push(key === 'data' ? Buffer.from(value, 'base64').toString() : value);
+        return value;
+      });
+      const places = texts.filter((text) =>
+        /\bfile:|\.ts:\d|127\.0\.0\.1|\d@/.test(text.replace(/^@temporalio\/.*/, '')),
+      );
+      expect(places, name).toEqual([]);
+    }
+  });
+});
+
+/** The same run with every occurrence of a text replaced, as if other code had recorded it. */
+function asIf(name: string, from: string, to: string): RecordedRun {
+  const { history, ...rest } = run(name);
+  const text = JSON.stringify(history);
+  expect(text).toContain(from);
+  return { ...rest, history: JSON.parse(text.replaceAll(from, to)) as RecordedRun['history'] };
+}
+
+describe('a run of other code is refused', () => {
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  /** The marker of a local activity holds its type inside a payload. */
+  function withLocalActivity(name: string, from: string, to: string): RecordedRun {
+    const data = run(name)
+      .history.events.flatMap((event) => JSON.stringify(event).match(/"data":"[A-Za-z0-9+/=]+"/g) ?? [])
+      .map((member) => member.slice('"data":"'.length, -1))
+      .find((payload) => Buffer.from(payload, 'base64').toString().includes(`"activity_type":"${from}"`));
+    if (data === undefined) throw new Error(`${name} has no local activity ${from}`);
+    return asIf(name, data, base64(Buffer.from(data, 'base64').toString().replace(from, to)));
+  }
+
+  it.each<[string, () => RecordedRun]>([
+    ['called another activity', () => asIf('refund-payment.succeeded', '"executeRefund"', '"sendRefund"')],
+    [
+      'called another local activity',
+      () => withLocalActivity('process-payment.waits-for-its-order', 'settlePayment', 'lookAtPayment'),
+    ],
+    [
+      'ended where ours goes on',
+      () => {
+        const { history, ...rest } = run('process-payment.waits-for-the-gateway');
+        const end = run('process-payment.paid-by-webhook').history.events.at(-1);
+        return {
+          ...rest,
+          history: { events: [...history.events.slice(0, -1), { ...end, eventType: end?.eventType ?? '' }] },
+        };
+      },
+    ],
+  ])('that %s', async (_, other) => {
+    const [result] = await replay([other()]);
+    expect(result?.error?.name).toBe('DeterminismViolationError');
+  });
+});

@@ -1,0 +1,256 @@
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { inTransaction } from '../../src/database/pool.ts';
+import { reserveCheckout } from '../../src/database/reserve-checkout.ts';
+import { handOver } from '../../src/relay/hand-over.ts';
+import {
+  checkoutStartOptions,
+  expiryStartOptions,
+  paymentStartOptions,
+  refundStartOptions,
+} from '../../src/relay/start-options.ts';
+import { confirmPaymentUpdate, paymentStateQuery, refundStateQuery } from '../../src/workflows/messages.ts';
+import { eventually } from '../support/eventually.ts';
+import type { PaymentLab } from '../support/payment-lab.ts';
+import { seedEvent, seedOrder } from '../support/seed.ts';
+
+/** What happens to one run, up to its end or to where it waits. `key` makes its ids its own. */
+type Scenario = (lab: PaymentLab, key: string) => Promise<{ readonly workflowId: string; readonly waits: boolean }>;
+
+const ended = (workflowId: string) => ({ workflowId, waits: false });
+const waiting = (workflowId: string) => ({ workflowId, waits: true });
+
+/** A webhook of the payment `pay_{key}`, stored and handed over as the API does it. */
+async function webhook(
+  lab: PaymentLab,
+  key: string,
+  event: { id?: string; type?: string; objectId?: string; orderId?: string } = {},
+) {
+  const [paymentId, orderId] = [`pay_${key}`, event.orderId ?? `ord_${key}`];
+  const id = event.id ?? `evt_${key}`;
+  await seedEvent(lab.db.pool, { ...event, id, paymentId, orderId });
+  const options = { client: lab.client.workflow, pool: lab.db.pool };
+  await handOver(options, { source: 'sim', eventId: id, paymentId, orderId });
+  return `payment:sim:${paymentId}`;
+}
+
+async function orderAndPayment(lab: PaymentLab, key: string, more: object = {}): Promise<void> {
+  await seedOrder(lab.db.pool, { id: `ord_${key}` });
+  await lab.pay(`pay_${key}`, `ord_${key}`, more);
+}
+
+const resultOf = (lab: PaymentLab, workflowId: string) => lab.client.workflow.getHandle(workflowId).result();
+
+async function paymentWaits(lab: PaymentLab, workflowId: string, on: 'order' | 'gateway'): Promise<void> {
+  const handle = lab.client.workflow.getHandle(workflowId);
+  await eventually('the payment waits', async () => (await handle.query(paymentStateQuery)).waiting_for === on);
+}
+
+const confirm = (lab: PaymentLab, key: string) =>
+  lab.client.workflow.executeUpdateWithStart(confirmPaymentUpdate, {
+    startWorkflowOperation: new WithStartWorkflowOperation(
+      'processPayment',
+      paymentStartOptions('sim', `pay_${key}`, `ord_${key}`),
+    ),
+  });
+
+/** The gateway cannot be asked about payments; the run waits in the activity that goes on trying. */
+async function whileGatewayIsDown(lab: PaymentLab, key: string): Promise<string> {
+  await orderAndPayment(lab, key);
+  await lab.control('faults', { error_before: { calls: ['payments.reads'], status: 503 } }, 'PUT');
+  const workflowId = await webhook(lab, key);
+  const handle = lab.client.workflow.getHandle(workflowId);
+  await eventually(
+    'an ordinary activity goes on trying',
+    async () => (await handle.describe()).raw.pendingActivities?.length === 1,
+  );
+  return workflowId;
+}
+
+/** An order paid twice, and the refund of the second payment, `pay_{key}`, started under these faults of the gateway. */
+async function extraRefund(lab: PaymentLab, key: string, faults: object): Promise<string> {
+  const orderId = `ord_${key}`;
+  await orderAndPayment(lab, key);
+  await lab.pay(`pay_${key}_kept`, orderId);
+  await resultOf(lab, await webhook(lab, `${key}_kept`, { orderId }));
+  await resultOf(lab, await webhook(lab, key));
+  await lab.control('faults', faults, 'PUT');
+  const paymentId = `pay_${key}`;
+  const options = refundStartOptions({ refundId: `extra_capture:sim:${paymentId}`, source: 'sim', paymentId, orderId });
+  await lab.client.workflow.start('refundPayment', options);
+  return options.workflowId;
+}
+
+async function refundWaits(lab: PaymentLab, workflowId: string, status: string): Promise<void> {
+  const handle = lab.client.workflow.getHandle(workflowId);
+  await eventually(`the refund is ${status}`, async () => (await handle.query(refundStateQuery)).status === status);
+}
+
+const PENDING = { pending: { calls: ['refunds.writes'], complete_ms: null } };
+// Each of the ten attempts is told to come back in a second, so that the policy is used up soon.
+const BUSY = { rate_limit: { retry_after: 1 } };
+
+/** The gateway completes what it called pending. */
+async function completeRefund(lab: PaymentLab, key: string): Promise<string> {
+  const row = await eventually('the gateway has the refund', () =>
+    lab.row<{ id: string }>(
+      'select gateway_refund_id as id from refunds where payment_id = $1 and gateway_refund_id is not null',
+      `pay_${key}`,
+    ),
+  );
+  await lab.control(`refunds/${row.id}/succeed`, { deliver: false });
+  return row.id;
+}
+
+async function startCheckout(lab: PaymentLab, key: string, faults: object): Promise<string> {
+  const orderId = `ord_${key}`;
+  await seedOrder(lab.db.pool, { id: orderId });
+  await inTransaction(lab.db.pool, (tx) => reserveCheckout(tx, { orderId, source: 'sim', returnUrl: null }));
+  await lab.control('faults', faults, 'PUT');
+  const options = checkoutStartOptions(orderId, 1, 'sim');
+  await lab.client.workflow.start('startCheckout', options);
+  return options.workflowId;
+}
+
+async function startExpiry(lab: PaymentLab, key: string, inMs: number | null): Promise<string> {
+  const orderId = `ord_${key}`;
+  if (inMs !== null) await seedOrder(lab.db.pool, { id: orderId, expiresAt: new Date(Date.now() + inMs) });
+  const options = expiryStartOptions(orderId);
+  await lab.client.workflow.start('expireOrder', options);
+  return options.workflowId;
+}
+
+/** By the name that the history gets. */
+export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  'process-payment.paid-by-webhook': async (lab, key) => {
+    await orderAndPayment(lab, key);
+    return ended(await webhook(lab, key));
+  },
+  'process-payment.nothing-left-to-do': async (lab, key) => {
+    await orderAndPayment(lab, key);
+    const id = await webhook(lab, key);
+    await resultOf(lab, id);
+    const event = { source: 'sim', eventId: `evt_${key}`, paymentId: `pay_${key}`, orderId: `ord_${key}` };
+    await handOver({ client: lab.client.workflow, pool: lab.db.pool }, event);
+    return ended(id);
+  },
+  'process-payment.paid-by-confirm': async (lab, key) => {
+    await orderAndPayment(lab, key);
+    await confirm(lab, key);
+    return ended(`payment:sim:pay_${key}`);
+  },
+  'process-payment.started-without-a-signal': async (lab, key) => {
+    await orderAndPayment(lab, key);
+    const options = paymentStartOptions('sim', `pay_${key}`, `ord_${key}`);
+    await lab.client.workflow.start('processPayment', options);
+    return ended(options.workflowId);
+  },
+  'process-payment.waits-for-its-order': async (lab, key) => {
+    await lab.pay(`pay_${key}`, `ord_${key}`);
+    const id = await webhook(lab, key);
+    await paymentWaits(lab, id, 'order');
+    return waiting(id);
+  },
+  'process-payment.woken-for-its-order': async (lab, key) => {
+    await lab.pay(`pay_${key}`, `ord_${key}`);
+    const id = await webhook(lab, key);
+    await paymentWaits(lab, id, 'order');
+    await seedOrder(lab.db.pool, { id: `ord_${key}` });
+    return ended(await webhook(lab, key, { id: `evt_${key}_again` }));
+  },
+  'process-payment.waits-for-the-gateway': async (lab, key) => {
+    await orderAndPayment(lab, key, { status: 'pending' });
+    const id = await webhook(lab, key);
+    await paymentWaits(lab, id, 'gateway');
+    return waiting(id);
+  },
+  'process-payment.asked-while-it-waits': async (lab, key) => {
+    await orderAndPayment(lab, key, { status: 'pending' });
+    const id = await webhook(lab, key);
+    await paymentWaits(lab, id, 'gateway');
+    await confirm(lab, key);
+    return waiting(id);
+  },
+  'process-payment.looked-again-by-itself': async (lab, key) => {
+    await orderAndPayment(lab, key, { status: 'pending' });
+    const id = await webhook(lab, key);
+    await paymentWaits(lab, id, 'gateway');
+    await lab.control(`payments/pay_${key}/capture`, { deliver: false });
+    return ended(id);
+  },
+  'process-payment.gateway-down': async (lab, key) => waiting(await whileGatewayIsDown(lab, key)),
+  'process-payment.gateway-back': async (lab, key) => {
+    const id = await whileGatewayIsDown(lab, key);
+    await lab.control('faults', {}, 'PUT');
+    return ended(id);
+  },
+  'process-payment.tells-its-refund': async (lab, key) => {
+    const refund = await extraRefund(lab, key, PENDING);
+    await refundWaits(lab, refund, 'pending');
+    const objectId = await completeRefund(lab, key);
+    return ended(await webhook(lab, key, { id: `evt_${key}_refund`, type: 'refund.succeeded', objectId }));
+  },
+  'process-payment.refunded-elsewhere': async (lab, key) => {
+    await orderAndPayment(lab, key);
+    await resultOf(lab, await webhook(lab, key));
+    const objectId = `rf_${key}`;
+    const refund = { payment_id: `pay_${key}`, refund_id: objectId, amount: 10_000, deliver: false };
+    await lab.control('refunds', refund);
+    return ended(await webhook(lab, key, { id: `evt_${key}_refund`, type: 'refund.succeeded', objectId }));
+  },
+
+  'refund-payment.succeeded': async (lab, key) => ended(await extraRefund(lab, key, {})),
+  'refund-payment.waits-for-the-gateway': async (lab, key) => {
+    const id = await extraRefund(lab, key, PENDING);
+    await refundWaits(lab, id, 'pending');
+    return waiting(id);
+  },
+  'refund-payment.told-by-its-payment': async (lab, key) => {
+    const id = await extraRefund(lab, key, PENDING);
+    await refundWaits(lab, id, 'pending');
+    const objectId = await completeRefund(lab, key);
+    await webhook(lab, key, { id: `evt_${key}_refund`, type: 'refund.succeeded', objectId });
+    return ended(id);
+  },
+  'refund-payment.looked-again-by-itself': async (lab, key) => {
+    const id = await extraRefund(lab, key, PENDING);
+    await refundWaits(lab, id, 'pending');
+    await completeRefund(lab, key);
+    return ended(id);
+  },
+  'refund-payment.not-stopped-by-a-cancellation': async (lab, key) => {
+    const id = await extraRefund(lab, key, PENDING);
+    await refundWaits(lab, id, 'pending');
+    await lab.client.workflow.getHandle(id).cancel();
+    return waiting(id);
+  },
+  'refund-payment.waits-for-a-person': async (lab, key) => {
+    const refuse = { calls: ['refunds.writes'], status: 402, code: 'insufficient_balance' };
+    const id = await extraRefund(lab, key, { refuse });
+    await refundWaits(lab, id, 'needs_review');
+    return waiting(id);
+  },
+  'refund-payment.out-of-sight': async (lab, key) => {
+    const id = await extraRefund(lab, key, BUSY);
+    await eventually('the refund is unknown', async () => isUnknown(lab, key), 60_000);
+    return waiting(id);
+  },
+
+  'expire-order.waits-for-its-time': async (lab, key) => waiting(await startExpiry(lab, key, 86_400_000)),
+  'expire-order.expired': async (lab, key) => ended(await startExpiry(lab, key, 1_500)),
+  'expire-order.no-such-order': async (lab, key) => ended(await startExpiry(lab, key, null)),
+
+  'start-checkout.prepared': async (lab, key) => ended(await startCheckout(lab, key, {})),
+  'start-checkout.refused': async (lab, key) => {
+    const refuse = { calls: ['payments.writes'], status: 422, code: 'currency_not_supported' };
+    return ended(await startCheckout(lab, key, { refuse }));
+  },
+  'start-checkout.out-of-sight': async (lab, key) => {
+    const id = await startCheckout(lab, key, BUSY);
+    const unknown = `select 1 from checkouts where order_id = $1 and status = 'unknown'`;
+    await eventually('the checkout is unknown', () => lab.row(unknown, `ord_${key}`), 60_000);
+    return waiting(id);
+  },
+};
+
+const isUnknown = (lab: PaymentLab, key: string) =>
+  lab.row(`select 1 from refunds where payment_id = $1 and status = 'unknown'`, `pay_${key}`);
