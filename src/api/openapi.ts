@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { PROBLEMS, type ProblemCode } from '../domain/problem.ts';
+import { type JsonObject, OpenApiSchemas } from './openapi-schemas.ts';
 import type { Route } from './route.ts';
-
-type JsonObject = Record<string, unknown>;
 
 const receipt = z
   .strictObject({ received: z.literal(true), duplicate: z.boolean(), event_id: z.string() })
@@ -28,7 +27,7 @@ const problem = z
  * is what is accepted.
  */
 export function openApiDocument(routes: readonly Route[]): JsonObject {
-  const schemas = new Schemas();
+  const schemas = new OpenApiSchemas();
   const paths: Record<string, JsonObject> = {};
   for (const route of routes) {
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route, schemas) };
@@ -53,40 +52,7 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
   };
 }
 
-/** Schemas with a name stand once, under components. */
-class Schemas {
-  readonly named: JsonObject = {};
-
-  of(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
-    const converted = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: withoutBigDetail }) as JsonObject;
-    const { $schema: _, $defs, ...rest } = converted;
-    for (const [name, definition] of Object.entries(($defs ?? {}) as JsonObject)) {
-      const { id: _id, ...plain } = definition as JsonObject;
-      this.named[name] ??= rewritten(plain);
-    }
-    return rewritten(rest) as JsonObject;
-  }
-}
-
-/** zod spells formats out as long patterns; the format says it. */
-function withoutBigDetail({ jsonSchema }: { jsonSchema: JsonObject }): void {
-  if (jsonSchema['format'] !== undefined) delete jsonSchema['pattern'];
-}
-
-function rewritten(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(rewritten);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      name === '$ref' && typeof member === 'string'
-        ? member.replace('#/$defs/', '#/components/schemas/')
-        : rewritten(member),
-    ]),
-  );
-}
-
-function operation(route: Route, schemas: Schemas): JsonObject {
+function operation(route: Route, schemas: OpenApiSchemas): JsonObject {
   const parameters = [...pathParameters(route.path), ...queryParameters(route, schemas)];
   if (route.keyed) {
     parameters.push({
@@ -120,7 +86,7 @@ function pathParameters(path: string): JsonObject[] {
   }));
 }
 
-function queryParameters({ query }: Route, schemas: Schemas): JsonObject[] {
+function queryParameters({ query }: Route, schemas: OpenApiSchemas): JsonObject[] {
   if (query === null) return [];
   const { properties, required } = schemas.of(query, 'input') as {
     properties: Record<string, JsonObject>;
@@ -134,7 +100,7 @@ function queryParameters({ query }: Route, schemas: Schemas): JsonObject[] {
   }));
 }
 
-function answers(route: Route, schemas: Schemas): JsonObject {
+function answers(route: Route, schemas: OpenApiSchemas): JsonObject {
   return Object.fromEntries(
     Object.entries(route.answers).map(([status, { description, schema }]) => [
       status,
@@ -176,7 +142,7 @@ function problemsOf(route: Route): ProblemCode[] {
   return [...codes];
 }
 
-function refusals(codes: readonly ProblemCode[], schemas: Schemas): JsonObject {
+function refusals(codes: readonly ProblemCode[], schemas: OpenApiSchemas): JsonObject {
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of codes) {
     const { status } = PROBLEMS[code];
@@ -193,7 +159,7 @@ function refusals(codes: readonly ProblemCode[], schemas: Schemas): JsonObject {
   );
 }
 
-function webhookOperation(schemas: Schemas): JsonObject {
+function webhookOperation(schemas: OpenApiSchemas): JsonObject {
   return {
     summary: 'Where a gateway sends its webhooks; answered once the delivery is durable.',
     operationId: 'post_webhooks_source',

@@ -1,8 +1,7 @@
 import { Command } from 'commander';
-import { loadConfig } from '../config.ts';
 import { runAudit, type AuditReport, type Violation } from '../database/audit.ts';
-import { DEFAULT_POLICIES } from '../domain/policies.ts';
 import { EXIT } from './command-error.ts';
+import { loyaltyRate } from './loyalty-rate.ts';
 import { print, printJson } from './output.ts';
 import { databaseUrl } from './settings.ts';
 import { describeDatabase, withPool } from './with-pool.ts';
@@ -20,12 +19,6 @@ export function auditCommand(): Command {
     });
 }
 
-/** Points are judged by the merchant's own rate, which the configuration file names. */
-function loyaltyRate(url: string): number {
-  if ((process.env['PAIDONCE_CONFIG'] ?? '') === '') return DEFAULT_POLICIES.loyaltyPointsPerMajorUnit;
-  return loadConfig({ ...process.env, DATABASE_URL: url }).policies.loyaltyPointsPerMajorUnit;
-}
-
 function auditText({ ok, checked, violations }: AuditReport, where: string): string {
   if (ok) return `All ${checked} invariants hold in ${where}.`;
   const broken = [...new Set(violations.map(({ invariant }) => invariant))];
@@ -33,12 +26,22 @@ function auditText({ ok, checked, violations }: AuditReport, where: string): str
     `${violations.length} violations of ${broken.length} of ${checked} invariants in ${where}.`,
     ...broken.flatMap((invariant) => {
       const found = violations.filter((violation) => violation.invariant === invariant);
-      return ['', `${invariant} (${found[0]?.requirement ?? ''}): ${found[0]?.promise ?? ''}`, ...found.map(violationLine)];
+      return [
+        '',
+        `${invariant} (${found[0]?.requirement ?? ''}): ${found[0]?.promise ?? ''}`,
+        ...found.map(violationLine),
+      ];
     }),
   ].join('\n');
 }
 
-function violationLine({ invariant: _invariant, requirement: _requirement, promise: _promise, detail, ...ids }: Violation): string {
+function violationLine({
+  invariant: _invariant,
+  requirement: _requirement,
+  promise: _promise,
+  detail,
+  ...ids
+}: Violation): string {
   const names = Object.entries(ids).map(([name, id]) => `${name} ${String(id)}`);
   return `  - ${[...names, detail].join(', ')}`;
 }

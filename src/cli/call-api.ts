@@ -20,7 +20,8 @@ export async function callApi<T>(method: 'GET' | 'POST', path: string): Promise<
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
   } catch (error) {
-    const reason = error instanceof Error ? ((error.cause as Error | undefined)?.message ?? error.message) : String(error);
+    const reason =
+      error instanceof Error ? ((error.cause as Error | undefined)?.message ?? error.message) : String(error);
     throw new CommandError(`The API at ${url} does not answer (${reason}): is npm start running?`);
   }
   const body: unknown = await response.json().catch(() => null);

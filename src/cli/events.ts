@@ -34,13 +34,25 @@ export function eventsCommand(): Command {
         .option('--limit <n>', 'how many at most', count, 50)
         .option('--json', 'answer as JSON')
         .action(async ({ limit, json = false, payment, order, ...rest }: ListOptions) => {
-          const asked: Partial<Record<(typeof FILTERS)[number], string | undefined>> = { ...rest, payment_id: payment, order_id: order };
-          const filters = FILTERS.flatMap((name) => (asked[name] === undefined ? [] : [[name, asked[name]] as [string, string]]));
+          const asked: Partial<Record<(typeof FILTERS)[number], string | undefined>> = {
+            ...rest,
+            payment_id: payment,
+            order_id: order,
+          };
+          const filters = FILTERS.flatMap((name) =>
+            asked[name] === undefined ? [] : [[name, asked[name]] as [string, string]],
+          );
           const query = new URLSearchParams(filters).toString();
           const events = await listAll<EventView>(`/v1/events${query === '' ? '' : `?${query}`}`, { limit });
           if (json) printJson({ data: events });
           else if (events.length === 0) print('No such events came in.');
-          else print(tableOf(['received', 'event', 'type', 'payment', 'order', 'times', 'state', 'outcome'], events.map(rowOf)));
+          else
+            print(
+              tableOf(
+                ['received', 'event', 'type', 'payment', 'order', 'times', 'state', 'outcome'],
+                events.map(rowOf),
+              ),
+            );
         }),
     )
     .addCommand(

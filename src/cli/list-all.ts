@@ -9,13 +9,22 @@ const PAGE = 200;
  */
 export async function listAll<Entry>(
   path: string,
-  { wanted = () => true, limit = Number.POSITIVE_INFINITY }: { wanted?: (entry: Entry) => boolean; limit?: number } = {},
+  {
+    wanted = () => true,
+    limit = Number.POSITIVE_INFINITY,
+  }: { wanted?: (entry: Entry) => boolean; limit?: number } = {},
 ): Promise<Entry[]> {
   const entries: Entry[] = [];
   let cursor: string | null = null;
   do {
-    const query: string = new URLSearchParams({ limit: String(Math.min(PAGE, limit)), ...(cursor === null ? {} : { cursor }) }).toString();
-    const page: { data: Entry[]; next_cursor: string | null } = await callApi('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`);
+    const query: string = new URLSearchParams({
+      limit: String(Math.min(PAGE, limit)),
+      ...(cursor === null ? {} : { cursor }),
+    }).toString();
+    const page: { data: Entry[]; next_cursor: string | null } = await callApi(
+      'GET',
+      `${path}${path.includes('?') ? '&' : '?'}${query}`,
+    );
     for (const entry of page.data) {
       if (entries.length >= limit || !wanted(entry)) return entries;
       entries.push(entry);

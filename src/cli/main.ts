@@ -10,9 +10,21 @@ import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 
 const program = new Command('paidonce')
-  .description('Payment webhooks arrive at least once; the money, and every consequence of the money, happen exactly once.')
-  .addHelpText('after', '\nCommands work on the stack that runs in this folder (npm start), else on what the environment names (see .env.example).');
-for (const command of [demoCommand(), auditCommand(), eventsCommand(), deadLettersCommand(), keysCommand(), migrateCommand()]) {
+  .description(
+    'Payment webhooks arrive at least once; the money, and every consequence of the money, happen exactly once.',
+  )
+  .addHelpText(
+    'after',
+    '\nCommands work on the stack that runs in this folder (npm start), else on what the environment names (see .env.example).',
+  );
+for (const command of [
+  demoCommand(),
+  auditCommand(),
+  eventsCommand(),
+  deadLettersCommand(),
+  keysCommand(),
+  migrateCommand(),
+]) {
   program.addCommand(command);
 }
 exitByThrowing(program);
@@ -41,7 +53,10 @@ function whatToSay(error: unknown): { readonly sentence: string | null; readonly
   if (error instanceof ConfigError) return { sentence: error.message, exitCode: EXIT.cannot };
   if (isDatabaseUnavailable(error)) {
     const reason = (error as Error).message.replace(/^PostgreSQL is not available: /, '');
-    return { sentence: `PostgreSQL cannot be reached (${reason}): is npm start running, and is DATABASE_URL right?`, exitCode: EXIT.cannot };
+    return {
+      sentence: `PostgreSQL cannot be reached (${reason}): is npm start running, and is DATABASE_URL right?`,
+      exitCode: EXIT.cannot,
+    };
   }
   return { sentence: error instanceof Error ? (error.stack ?? error.message) : String(error), exitCode: EXIT.cannot };
 }

@@ -54,13 +54,13 @@ export interface AppliedPayment {
  * The money transaction: applies what the gateway shows about one payment to everything it concerns, all or nothing
  * (C1, architecture in docs/design.md). Safe to run twice: what was decided is read back, not decided again.
  */
-export async function applyPayment(pool: Pool, input: PaymentToApply): Promise<AppliedPayment> {
+export async function applyPayment(pool: Pool, asked: PaymentToApply): Promise<AppliedPayment> {
   return inTransaction(pool, async (tx) => {
-    const sorted = sortEvents(input);
-    const orderId = input.knownOrderId ?? input.facts?.orderId ?? null;
+    const orderId = asked.knownOrderId ?? asked.facts?.orderId ?? null;
     const order = orderId === null ? null : await lockOrderOrItsAbsence(tx, orderId);
-    const known = await lockPayment(tx, input.source, input.paymentId);
-    await lockEvents(tx, input.source, input.events);
+    const known = await lockPayment(tx, asked.source, asked.paymentId);
+    const input = { ...asked, events: await lockEvents(tx, asked.source, asked.events) };
+    const sorted = sortEvents(input);
     await holdEvents(tx, input, sorted.conflicting);
     if (sorted.otherMode) return ignoreOtherMode(tx, input, sorted);
     if (input.facts === null || !sorted.mayApply) return leaveAsItIs(tx, input, sorted, known);

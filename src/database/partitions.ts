@@ -56,7 +56,8 @@ async function partitions(tx: Tx): Promise<string[]> {
 async function createPartition(tx: Tx, from: number, to: number): Promise<void> {
   const table = tableOf(from);
   const range = `'${new Date(from).toISOString()}' and received_at < '${new Date(to).toISOString()}'`;
-  await tx.query('lock table webhook_deliveries_default in share row exclusive mode');
+  // A delivery that was already on its way into the default partition would be refused there once the new one stands.
+  await tx.query('lock table webhook_deliveries in share row exclusive mode');
   await tx.query(`create table ${table} (like webhook_deliveries including all)`);
   await tx.query(
     `with moved as (delete from webhook_deliveries_default where received_at >= ${range} returning *)

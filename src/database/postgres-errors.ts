@@ -72,3 +72,9 @@ export function isValueRefused(error: unknown): boolean {
     (error.code?.startsWith('22') === true || error.code?.startsWith('54') === true)
   );
 }
+
+/** Whether PostgreSQL ended the statement to free others that waited for it in a circle. */
+export function isDeadlock(error: unknown): boolean {
+  const cause = error instanceof DatabaseUnavailable ? error.cause : error;
+  return cause instanceof pg.DatabaseError && cause.code === '40P01';
+}

@@ -43,7 +43,11 @@ const COUNT = `
 
 export async function readStormCounts(
   db: Db,
-  { source, orderIds, paymentIds }: { readonly source: string; readonly orderIds: readonly string[]; readonly paymentIds: readonly string[] },
+  {
+    source,
+    orderIds,
+    paymentIds,
+  }: { readonly source: string; readonly orderIds: readonly string[]; readonly paymentIds: readonly string[] },
 ): Promise<StormCounts> {
   const { rows } = await db.query<StormCounts>(COUNT, [source, orderIds, paymentIds]);
   const row = rows[0];
@@ -54,12 +58,21 @@ export async function readStormCounts(
 /** Something that came in: an order that was created, or a webhook with its bytes and headers. */
 export type StormArrival =
   | { readonly at: Date; readonly orderId: string }
-  | { readonly at: Date; readonly eventId: string; readonly body: Buffer; readonly headers: Readonly<Record<string, string>> };
+  | {
+      readonly at: Date;
+      readonly eventId: string;
+      readonly body: Buffer;
+      readonly headers: Readonly<Record<string, string>>;
+    };
 
-/** All of it, in the order in which it came. */
+/** All of it, in the order in which it came; webhooks about payments only, since those about refunds are our own doing. */
 export async function readStormArrivals(
   db: Db,
-  { source, orderIds, paymentIds }: { readonly source: string; readonly orderIds: readonly string[]; readonly paymentIds: readonly string[] },
+  {
+    source,
+    orderIds,
+    paymentIds,
+  }: { readonly source: string; readonly orderIds: readonly string[]; readonly paymentIds: readonly string[] },
 ): Promise<StormArrival[]> {
   const orders = await db.query<{ at: Date; orderId: string }>(
     'select created_at as at, id as "orderId" from orders where id = any($1)',
@@ -68,7 +81,7 @@ export async function readStormArrivals(
   const deliveries = await db.query<{ at: Date; eventId: string; body: Buffer; headers: Record<string, string> }>(
     `select d.received_at as at, d.event_id as "eventId", d.body, d.headers
      from webhook_deliveries d join webhook_events e using (source, event_id)
-     where source = $1 and e.payment_id = any($2)`,
+     where source = $1 and e.payment_id = any($2) and e.subject = 'payment'`,
     [source, paymentIds],
   );
   return [...orders.rows, ...deliveries.rows].sort((a, b) => a.at.getTime() - b.at.getTime());

@@ -58,3 +58,28 @@ it('lets several processes keep house at once', async () => {
     'webhook_deliveries_2028_05',
   ]);
 });
+
+it('refuses no delivery while it makes the partition of the month at hand', async () => {
+  let busy = true;
+  let stored = 0;
+  const store = async (): Promise<void> => {
+    while (busy) {
+      await pool.query(
+        `insert into webhook_deliveries (source, event_id, body, headers) values ('sim', 'busy', '', '{}')`,
+      );
+      stored += 1;
+    }
+  };
+  const storing = Array.from({ length: 4 }, store);
+  await expect.poll(() => stored).toBeGreaterThan(20);
+  const { created } = await maintainPartitions(pool, Date.now());
+  const before = stored;
+  await expect.poll(() => stored).toBeGreaterThan(before + 20);
+  busy = false;
+  await Promise.all(storing);
+  expect(created).toHaveLength(3);
+  const kept = await pool.query(
+    `select tableoid::regclass::text as kept_in from webhook_deliveries where event_id = 'busy' group by 1`,
+  );
+  expect(kept.rows).toEqual([{ kept_in: created[0] }]);
+});

@@ -246,7 +246,7 @@ describe('a payment that only a caller spoke of', () => {
     n -= 1;
     const orderId = await order();
     await expect
-      .poll(async () => (await shop.get(`/v1/orders/${orderId}`)).body.status, { timeout: 3_000 })
+      .poll(async () => (await shop.get(`/v1/orders/${orderId}`)).body.status, { timeout: 15_000 })
       .toBe('paid');
   });
 });

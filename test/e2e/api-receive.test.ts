@@ -306,3 +306,30 @@ it('counts deliveries for Prometheus', async () => {
   expect(metrics).toMatch(/paidonce_webhooks_total\{source="sim",result="pending"\} \d+/);
   expect(metrics).toMatch(/paidonce_webhooks_total\{source="sim",result="invalid_signature"\} \d+/);
 });
+
+it('a process that is told to stop finishes what it has taken, and ends by itself', async () => {
+  const blocker = await database.pool.connect();
+  await blocker.query('begin; lock table webhook_events in exclusive mode');
+  const last = post(captured(), { id: 'evt_last', server: 1 });
+  await expect
+    .poll(async () => {
+      const { rows } = await database.pool.query(
+        `select 1 from pg_stat_activity where application_name = 'paidonce-server' and wait_event_type = 'Lock'`,
+      );
+      return rows.length;
+    })
+    .toBe(1);
+  const ended = servers[1]?.kill('SIGTERM');
+  await expect
+    .poll(() =>
+      fetch(`${servers[1]?.url}/healthz`).then(
+        () => 'taken',
+        () => 'refused',
+      ),
+    )
+    .toBe('refused');
+  await blocker.query('commit');
+  blocker.release();
+  expect(await last).toMatchObject({ status: 200, body: { duplicate: false } });
+  expect(await ended).toMatchObject({ code: 0 });
+});

@@ -158,6 +158,38 @@ describe('the whole system, with a stand-in of Razorpay', () => {
     ]);
   });
 
+  it('an authorization that goes back because nobody captured it is no refund, and nothing waits for a capture', async () => {
+    const orderId = await system.order({ currency: 'INR', amount: DUE });
+    const gone = { amount: DUE, amount_refunded: DUE, status: 'refunded', captured: false } as const;
+    const payment = razorpay.addPayment({ ...gone, notes: { order_id: orderId } });
+    const refund = {
+      id: 'rfnd_auto',
+      entity: 'refund',
+      amount: DUE,
+      currency: 'INR',
+      payment_id: payment.id,
+      notes: [],
+    };
+    for (const type of ['refund.created', 'refund.processed']) {
+      await send(payment, {
+        type,
+        eventId: `evt_auto_${type}`,
+        payload: { refund: { ...refund, status: 'processed' } },
+      });
+    }
+    await system.settled(payment.id, 2);
+    const held = await system.rows(
+      `select * from webhook_events where payment_id = $1 and state <> 'processed'`,
+      payment.id,
+    );
+    expect(held).toEqual([]);
+    expect((await system.shop.get(`/v1/orders/${orderId}`)).body).toMatchObject({
+      status: 'failed_final',
+      refunds: [],
+    });
+    razorpay.payments.delete(payment.id);
+  });
+
   it('an older secret holds for the retries of older events and for nothing else', async () => {
     const orderId = await system.order({ currency: 'INR', amount: DUE });
     const payment = razorpay.addPayment({ amount: DUE, notes: { order_id: orderId } });

@@ -1,6 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
-import { bundleWorkflowCode, DefaultLogger, Runtime, Worker, type ReplayResult } from '@temporalio/worker';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  makeTelemetryFilterString,
+  Runtime,
+  Worker,
+  type ReplayResult,
+} from '@temporalio/worker';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as workflows from '../../src/workflows/index.ts';
 import { readRuns, type RecordedRun } from './histories.ts';
@@ -12,7 +19,11 @@ import { SCENARIOS } from './scenarios.ts';
  */
 
 // What a replay refuses is looked at here, and need not be written down.
-Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined), shutdownSignals: [] });
+Runtime.install({
+  logger: new DefaultLogger('ERROR', () => undefined),
+  telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
+  shutdownSignals: [],
+});
 
 const RUNS = await readRuns();
 

@@ -30,17 +30,21 @@ interface Order {
   readonly lose: (response: ServerResponse, text: string) => Promise<void>;
 }
 
+/** What the proxy answers by itself; null: it asks the server behind. */
+export type Instead = (request: SeenRequest) => { readonly status: number; readonly body: object } | null;
+
 /** An HTTP proxy on 127.0.0.1 that loses chosen answers: the work is done, and the one who asked for it never learns it. */
-export async function startLosingProxy(upstreamUrl: string): Promise<LosingProxy> {
+export async function startLosingProxy(upstreamUrl: string, instead: Instead = () => null): Promise<LosingProxy> {
   const passed: PassedRequest[] = [];
   const orders: Order[] = [];
   const server = await startScriptedServer(async (request, response) => {
+    const own = instead(request);
+    if (own !== null) return sendJson(response, own.status, own.body);
     const { status, text, headers } = await ask(upstreamUrl, request);
     passed.push({ ...request, status });
     const at = orders.findIndex(({ matches }) => matches(request));
     const [order] = at === -1 ? [] : orders.splice(at, 1);
-    if (order === undefined) sendJson(response, status, text, headers);
-    else await order.lose(response, text);
+    return order === undefined ? sendJson(response, status, text, headers) : order.lose(response, text);
   });
   return {
     url: server.url,

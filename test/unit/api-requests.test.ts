@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeCursor, encodeCursor } from '../../src/api/cursor.ts';
@@ -6,7 +7,7 @@ import { openApiDocument } from '../../src/api/openapi.ts';
 import { parseJsonBody } from '../../src/api/parse-json-body.ts';
 import { ROUTES } from '../../src/api/routes/index.ts';
 import { canonicalJson } from '../../src/domain/canonical-json.ts';
-import { Problem } from '../../src/domain/problem.ts';
+import { Problem, PROBLEMS } from '../../src/domain/problem.ts';
 
 const parse = (json: string) => parseJsonBody(Buffer.from(json));
 
@@ -111,4 +112,13 @@ describe('the OpenAPI document', () => {
     );
     expect(new Set(ids).size).toBe(ids.length);
   });
+});
+
+it('every refusal stands in docs/api.md with its status', () => {
+  const rows = readFileSync('docs/api.md', 'utf8').split('\n');
+  for (const [code, { status }] of Object.entries(PROBLEMS)) {
+    expect(
+      rows.filter((row) => row.startsWith('|') && row.includes(`\`${code}\``) && row.includes(`| ${status} |`)),
+    ).toHaveLength(1);
+  }
 });

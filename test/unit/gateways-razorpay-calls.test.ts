@@ -177,6 +177,7 @@ describe('a refund at Razorpay', () => {
 describe('a read from Razorpay', () => {
   it.each([
     ['created', {}, 'pending'],
+    ['pending', { method: 'cod' }, 'pending'],
     ['authorized', { captured: false }, 'authorized'],
     ['captured', { captured: true, amount_refunded: 100 }, 'captured'],
     ['refunded', { captured: true, amount_refunded: 50_000 }, 'captured'],
@@ -195,6 +196,40 @@ describe('a read from Razorpay', () => {
       amountRefunded: BigInt(payment.amount_refunded),
       mode: null,
     });
+  });
+
+  it.each([
+    ['in its notes', { order_id: 'ord_1' }, 'ord_1'],
+    ['nowhere', [], null],
+    ['in notes that are no id', { order_id: 'ord 1' }, null],
+  ])("finds the order of a payment that names none at Razorpay's own order: %s", async (_name, notes, orderId) => {
+    const { gateway, requests } = await gatewayThat(({ path }, response) => {
+      if (path === '/v1/orders/order_1') return sendJson(response, 200, { id: 'order_1', entity: 'order', notes });
+      return sendJson(response, 200, { ...PAYMENT, order_id: 'order_1' });
+    });
+    expect(await gateway.fetchPayment('pay_1')).toMatchObject({ paymentId: 'pay_1', orderId });
+    expect(requests).toHaveLength(2);
+  });
+
+  it("asks for no order of Razorpay's where the payment names its own, or has none", async () => {
+    for (const more of [{ order_id: 'order_1', notes: { order_id: 'ord_1' } }, { order_id: null }, {}]) {
+      const { gateway, requests } = await gatewayThat((_request, response) =>
+        sendJson(response, 200, { ...PAYMENT, ...more }),
+      );
+      await gateway.fetchPayment('pay_1');
+      expect(requests).toHaveLength(1);
+    }
+  });
+
+  it('leaves the order open where Razorpay does not know its own, and asks again where it cannot be read', async () => {
+    const withOrder: (script: Script) => Script = (script) => (request, response) =>
+      request.path.startsWith('/v1/orders/')
+        ? script(request, response)
+        : sendJson(response, 200, { ...PAYMENT, order_id: 'order_1' });
+    const without = await gatewayThat(withOrder(refusal(400, 'The requested URL was not found on the server.')));
+    expect(await without.gateway.fetchPayment('pay_1')).toMatchObject({ orderId: null });
+    const failing = await gatewayThat(withOrder(refusal(500, 'Oops', 'SERVER_ERROR')));
+    expect(await failureOf(failing.gateway.fetchPayment('pay_1'))).toMatchObject({ kind: 'temporary' });
   });
 
   it('makes up no amount that is not there', async () => {

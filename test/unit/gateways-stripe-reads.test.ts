@@ -25,7 +25,7 @@ const INTENT = {
 function showing(payment: object, sessions: object[] = []): Script {
   return ({ path }, response) => {
     const list = { object: 'list', data: sessions, has_more: false };
-    return sendJson(response, 200, path.startsWith('/v1/checkout/sessions') ? list : payment);
+    return sendJson(response, 200, path.includes('/v1/checkout/sessions') ? list : payment);
   };
 }
 
@@ -180,7 +180,8 @@ describe('a read from Stripe', () => {
     });
     expect(await without.gateway.fetchPayment('pi_1')).toMatchObject({ orderId: null });
     const failing = await stripeThat((request, response) => {
-      if (request.path.startsWith('/v1/checkout')) return refusal(403, { type: 'invalid_request_error' })(request, response);
+      if (request.path.startsWith('/v1/checkout'))
+        return refusal(403, { type: 'invalid_request_error' })(request, response);
       return sendJson(response, 200, INTENT);
     });
     expect(await failureOf(failing.gateway.fetchPayment('pi_1'))).toMatchObject({

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { Pool } from '../../database/pool.ts';
 import { isValueRefused } from '../../database/postgres-errors.ts';
-import { type Delivery, storeDelivery, type StoredDelivery } from '../../database/store-delivery.ts';
+import type { Delivery, StoredDelivery } from '../../database/store-delivery.ts';
 import { cleanedJson } from '../../domain/cleaned-text.ts';
 import { InvalidSignature } from '../../domain/gateway-error.ts';
 import type { Policies } from '../../domain/policies.ts';
@@ -11,11 +10,12 @@ import type { Gateway, WebhookHeaders } from '../../gateways/gateway.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { readBody } from '../read-body.ts';
 import { admitted, type Source } from './admitted.ts';
+import type { DeliveryStore } from './delivery-store.ts';
 import type { HandOvers } from './hand-overs.ts';
 import type { RefusalCounter } from './refusal-counter.ts';
 
 export interface ReceiverDeps {
-  readonly pool: Pool;
+  readonly deliveries: DeliveryStore;
   readonly sources: ReadonlyMap<string, Source>;
   readonly policies: Policies;
   readonly handOvers: HandOvers;
@@ -105,12 +105,13 @@ async function store(
   });
   const delivery = deliveryOf(true);
   const { event } = delivery;
-  const stored = await storeDelivery(deps.pool, delivery)
+  const stored = await deps.deliveries
+    .store(delivery)
     .catch(async (error: unknown) => {
       if (!isValueRefused(error)) throw error;
       // A number beyond what numeric holds, and whatever else nobody thought of: the bytes are kept, and a person looks.
       deps.log.warn({ err: error, source: name, event_id: event.eventId }, 'PostgreSQL refused a payload');
-      return storeDelivery(deps.pool, deliveryOf(false));
+      return deps.deliveries.store(deliveryOf(false));
     })
     .catch((error: unknown): never => {
       deps.log.error({ err: error, source: name, event_id: event.eventId }, 'delivery not stored');

@@ -31,7 +31,12 @@ const VERBS: Readonly<Record<PaymentStep, string>> = {
 };
 
 export function createGatewayControls(simulatorUrl: string): GatewayControls {
-  async function control<T>(method: PatientCall['method'], path: string, body?: unknown, done: readonly string[] = []): Promise<T> {
+  async function control<T>(
+    method: PatientCall['method'],
+    path: string,
+    body?: unknown,
+    done: readonly string[] = [],
+  ): Promise<T> {
     const call = { method, url: `${simulatorUrl}/sim${path}`, ...(body === undefined ? {} : { body }) };
     const answer = await patientFetch(call);
     const { code = '' } = (answer.body ?? {}) as { code?: string };
@@ -44,9 +49,17 @@ export function createGatewayControls(simulatorUrl: string): GatewayControls {
     faults: () => control('GET', '/faults'),
     setFaults: (faults) => control('PUT', '/faults', faults),
     makePayment: ({ id, amount, steps, copies }, orderId, currency) =>
-      control('POST', '/payments', { payment_id: id, order_id: orderId, amount, currency, status: steps[0], times: copies }, ['payment_exists']),
+      control(
+        'POST',
+        '/payments',
+        { payment_id: id, order_id: orderId, amount, currency, status: steps[0], times: copies },
+        ['payment_exists'],
+      ),
     movePayment: ({ id, copies }, to) =>
-      control('POST', `/payments/${encodeURIComponent(id)}/${VERBS[to]}`, { times: copies }, [`already_${to}`, `payment_is_${to}`]),
+      control('POST', `/payments/${encodeURIComponent(id)}/${VERBS[to]}`, { times: copies }, [
+        `already_${to}`,
+        `payment_is_${to}`,
+      ]),
     state: () => control('GET', '/state'),
   };
 }

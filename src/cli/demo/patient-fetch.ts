@@ -44,7 +44,9 @@ export async function patientFetch({ method, url, headers = {}, body }: PatientC
       trouble = error instanceof Error ? ((error.cause as Error | undefined)?.message ?? error.message) : String(error);
     }
     if (Date.now() > deadline) {
-      throw new CommandError(`${new URL(url).origin} has not been reachable for two minutes (${trouble}): is npm start running?`);
+      throw new CommandError(
+        `${new URL(url).origin} has not been reachable for two minutes (${trouble}): is npm start running?`,
+      );
     }
     await delay(PAUSE_MS);
   }

@@ -59,7 +59,9 @@ const SHARES: readonly (readonly [Exclude<Fate, 'paid'>, number])[] = [
 
 /** Plans `count` orders and their payments: the same seed gives the same storm. */
 export function planStorm({ run, seed, count }: { run: string; seed: number; count: number }): Storm {
-  const fates: Fate[] = SHARES.flatMap(([fate, share]) => new Array<Fate>(Math.round((count * share) / 100)).fill(fate));
+  const fates: Fate[] = SHARES.flatMap(([fate, share]) =>
+    new Array<Fate>(Math.round((count * share) / 100)).fill(fate),
+  );
   while (fates.length < count) fates.push('paid');
   const shuffled = fates
     .map((fate, n) => ({ fate, place: draw(seed, 'shuffle', n) }))
@@ -71,14 +73,20 @@ export function planStorm({ run, seed, count }: { run: string; seed: number; cou
 function planOrder(run: string, seed: number, n: number, fate: Fate): PlannedOrder {
   const number = String(n).padStart(4, '0');
   const chance = (what: string): number => draw(seed, what, n);
-  const pick = (what: string, least: number, most: number): number => least + Math.floor(chance(what) * (most - least + 1));
+  const pick = (what: string, least: number, most: number): number =>
+    least + Math.floor(chance(what) * (most - least + 1));
   const lines = planLines(chance, pick);
   const amount = lines.reduce((sum, line) => sum + line.amount, 0);
   const part = Math.floor(amount * 0.4);
   const payment = (suffix: string, paid: number, last: PaymentStep): PlannedPayment => ({
     id: `${run}-${number}${suffix}`,
     amount: paid,
-    steps: chance(`steps${suffix}`) < 0.3 ? ['pending', last] : chance(`steps${suffix}`) < 0.5 && last === 'captured' ? ['authorized', last] : [last],
+    steps:
+      chance(`steps${suffix}`) < 0.3
+        ? ['pending', last]
+        : chance(`steps${suffix}`) < 0.5 && last === 'captured'
+          ? ['authorized', last]
+          : [last],
     copies: pick(`copies${suffix}`, 1, 3),
   });
   const payments: Readonly<Record<Fate, () => PlannedPayment[]>> = {
@@ -100,13 +108,17 @@ function planOrder(run: string, seed: number, n: number, fate: Fate): PlannedOrd
   };
 }
 
-function planLines(chance: (what: string) => number, pick: (what: string, least: number, most: number) => number): NewOrder['lines'] {
+function planLines(
+  chance: (what: string) => number,
+  pick: (what: string, least: number, most: number) => number,
+): NewOrder['lines'] {
   const lines: NewOrder['lines'] = [{ id: 'course', kind: 'enrolment', amount: pick('course', 40, 200) * 100 - 10 }];
   if (chance('has cards') < 0.35) {
     const quantity = pick('cards', 1, 3);
     lines.push({ id: 'cards', kind: 'gift_card', amount: quantity * 2_500, quantity });
   }
-  if (chance('has package') < 0.25) lines.push({ id: 'package', kind: 'package', amount: 9_900, quantity: pick('package', 1, 2) });
+  if (chance('has package') < 0.25)
+    lines.push({ id: 'package', kind: 'package', amount: 9_900, quantity: pick('package', 1, 2) });
   if (chance('has book') < 0.3) {
     lines.push({ id: 'book', kind: 'product', amount: 1_995 }, { id: 'shipping', kind: 'shipping', amount: 490 });
   }

@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { openSystem, paymentEvent, type System } from '../support/system.ts';
+let system: System;
+beforeAll(async () => { system = await openSystem({ gateways: ['west'], keepGateways: true, servers: 1 }); });
+afterAll(() => system.close());
+it('x', async () => {
+  await system.order({ id: 'ord_gone' });
+  await system.pay('pay_a', 'ord_gone', { source: 'west' });
+  await system.pay('pay_b', 'ord_gone', { source: 'west' });
+  await system.deliver(paymentEvent('pay_a', 'ord_gone'), { source: 'west' });
+  await system.orderIs('ord_gone', { status: 'paid' });
+  await system.simulators['west']?.kill('SIGKILL');
+  await system.deliver(paymentEvent('pay_b', 'ord_gone'), { id: 'evt_b', source: 'west' });
+  await eventually('err', async () => (await system.call('GET', '/v1/events/west/evt_b')).body.last_error !== null);
+  await system.simulators['west']?.restart();
+  console.log('restarted', new Date().toISOString(), JSON.stringify(await system.control('GET', '/state', undefined, 'west')).slice(0, 400));
+  await system.eventIs('evt_b', 'processed', 'west').catch((e: unknown) => console.log(String(e)));
+  const hist = await system.temporal.client.workflow.getHandle('payment:west:pay_b').fetchHistory();
+  for (const e of hist.events ?? []) console.log(new Date(Number(e.eventTime?.seconds) * 1000).toISOString(), e.eventType, JSON.stringify(e.activityTaskScheduledEventAttributes ?? e.activityTaskStartedEventAttributes ?? e.workflowTaskFailedEventAttributes ?? e.timerStartedEventAttributes ?? null)?.slice(0, 900));
+  const d = await system.temporal.client.workflow.getHandle('payment:west:pay_b').describe();
+  console.log(JSON.stringify(d.raw.pendingActivities)?.slice(0,1500), JSON.stringify(d.raw.pendingWorkflowTask));
+  console.log((await system.db.pool.query('select * from webhook_events')).rows.map((r) => [r.event_id, r.state, r.last_error, r.next_look_at]));
+  console.log(system.worker.logs().slice(-3000));
+}, 120_000);
