@@ -240,7 +240,7 @@ create table orders (
   constraint orders_amount_due_check CHECK ((amount_due >= 1)),
   constraint orders_amount_paid_check CHECK ((amount_paid >= 0)),
   constraint orders_amount_refunded_check CHECK ((amount_refunded >= 0)),
-  constraint orders_check CHECK (((status <> 'paid'::text) OR ((amount_paid >= amount_due) AND (paid_at IS NOT NULL) AND (paid_payment_id IS NOT NULL)))),
+  constraint orders_check CHECK (((status <> 'paid'::text) OR ((amount_paid >= amount_due) AND (paid_at IS NOT NULL) AND (paid_source IS NOT NULL) AND (paid_payment_id IS NOT NULL)))),
   constraint orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   constraint orders_id_check CHECK (((length(id) >= 1) AND (length(id) <= 200))),
   constraint orders_status_check CHECK ((status = ANY (ARRAY['pending_payment'::text, 'payment_pending'::text, 'partially_paid'::text, 'paid'::text, 'failed_final'::text, 'cancelled'::text, 'expired'::text])))
@@ -398,6 +398,7 @@ CREATE UNIQUE INDEX invoices_one_per_order ON public.invoices USING btree (order
 CREATE UNIQUE INDEX invoices_one_per_refund ON public.invoices USING btree (refund_id) WHERE (kind = 'credit_note'::text);
 CREATE INDEX ledger_entries_by_payment ON public.ledger_entries USING btree (source, payment_id);
 CREATE INDEX loyalty_entries_by_order ON public.loyalty_entries USING btree (order_id);
+CREATE UNIQUE INDEX loyalty_entries_one_earning ON public.loyalty_entries USING btree (order_id) WHERE (refund_id IS NULL);
 CREATE INDEX order_payments_by_order ON public.order_payments USING btree (order_id);
 CREATE INDEX outbox_by_aggregate ON public.outbox USING btree (aggregate_id);
 CREATE INDEX outbox_unpublished ON public.outbox USING btree (id) WHERE (published_at IS NULL);

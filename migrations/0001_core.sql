@@ -26,7 +26,8 @@ create table orders (
   created_by text not null,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  check (status <> 'paid' or (amount_paid >= amount_due and paid_at is not null and paid_payment_id is not null))
+  check (status <> 'paid' or (amount_paid >= amount_due and paid_at is not null and paid_source is not null
+                           and paid_payment_id is not null))
 );
 
 create table order_lines (
@@ -284,6 +285,8 @@ create table loyalty_entries (
   unique nulls not distinct (source, payment_id, refund_id, refund_change)
 );
 create index loyalty_entries_by_order on loyalty_entries (order_id);
+-- one earning per order (C4)
+create unique index loyalty_entries_one_earning on loyalty_entries (order_id) where refund_id is null;
 
 create table gift_cards (
   order_id text not null,

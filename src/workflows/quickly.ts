@@ -1,4 +1,4 @@
-import { ActivityFailure, isCancellation, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import { isCancellation, proxyActivities, proxyLocalActivities, TemporalFailure } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { PATIENT, QUICK } from './retry.ts';
 
@@ -17,7 +17,8 @@ export async function quickly<T>(step: (activities: Steps) => Promise<T>): Promi
   try {
     return await step(quick);
   } catch (error) {
-    if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+    // A local activity's failure arrives as it was thrown, or as a timeout; an ordinary one's would be wrapped.
+    if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
     return step(patient);
   }
 }

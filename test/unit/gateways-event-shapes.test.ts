@@ -15,8 +15,8 @@ const ODD_VALUES: readonly unknown[] = [
   ...['1e3', 'ñ😊', 'a\0b', '\ud800', [], {}, [null], [[1]], { id: 7 }, { id: null }, { data: {} }, { entity: [] }],
 ];
 
-/** The largest first would be rounded by JavaScript, the second is no whole number, the third is beyond all. */
-const INEXACT = ['9007199254740993', '19.99', '1e999'];
+/** What JavaScript would round to a whole number, what is beyond its exact ones, what is none, what is beyond all. */
+const INEXACT = ['100.00000000000000001', '9007199254740993', '19.99', '1e999'];
 
 function pathsOf(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path];
