@@ -1,5 +1,12 @@
 import type { Db } from './pool.ts';
 
+/** Orders and payments that belong together. */
+export interface StormIds {
+  readonly source: string;
+  readonly orderIds: readonly string[];
+  readonly paymentIds: readonly string[];
+}
+
 /** What a set of orders and their payments came to. Amounts are minor units. */
 export interface StormCounts {
   readonly deliveries: bigint;
@@ -41,48 +48,43 @@ const COUNT = `
          (select count(*) from r where status in ('succeeded', 'failed')) as "finalRefunds",
          (select count(*) from dead_letters where source = $1 and payment_id = any($3) and status = 'open') as "openDeadLetters"`;
 
-export async function readStormCounts(
-  db: Db,
-  {
-    source,
-    orderIds,
-    paymentIds,
-  }: { readonly source: string; readonly orderIds: readonly string[]; readonly paymentIds: readonly string[] },
-): Promise<StormCounts> {
+export async function readStormCounts(db: Db, { source, orderIds, paymentIds }: StormIds): Promise<StormCounts> {
   const { rows } = await db.query<StormCounts>(COUNT, [source, orderIds, paymentIds]);
   const row = rows[0];
   if (row === undefined) throw new Error('A query without a table always has a row.');
   return row;
 }
 
-/** Something that came in: an order that was created, or a webhook with its bytes and headers. */
-export type StormArrival =
-  | { readonly at: Date; readonly orderId: string }
-  | {
-      readonly at: Date;
-      readonly eventId: string;
-      readonly body: Buffer;
-      readonly headers: Readonly<Record<string, string>>;
-    };
+/** An order that was created. */
+interface OrderArrival {
+  readonly what: 'order';
+  readonly at: Date;
+  readonly orderId: string;
+}
 
-/** All of it, in the order in which it came; webhooks about payments only, since those about refunds are our own doing. */
-export async function readStormArrivals(
-  db: Db,
-  {
-    source,
-    orderIds,
-    paymentIds,
-  }: { readonly source: string; readonly orderIds: readonly string[]; readonly paymentIds: readonly string[] },
-): Promise<StormArrival[]> {
-  const orders = await db.query<{ at: Date; orderId: string }>(
-    'select created_at as at, id as "orderId" from orders where id = any($1)',
+/** A webhook about a payment, with its bytes and headers. */
+interface WebhookArrival {
+  readonly what: 'webhook';
+  readonly at: Date;
+  /** Null where the event names none. */
+  readonly orderId: string | null;
+  readonly body: Buffer;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export type StormArrival = OrderArrival | WebhookArrival;
+
+/** All that came in, in its order. Webhooks about refunds are left out: they are our own doing. */
+export async function readStormArrivals(db: Db, { source, orderIds, paymentIds }: StormIds): Promise<StormArrival[]> {
+  const orders = await db.query<OrderArrival>(
+    `select 'order' as what, created_at as at, id as "orderId" from orders where id = any($1)`,
     [orderIds],
   );
-  const deliveries = await db.query<{ at: Date; eventId: string; body: Buffer; headers: Record<string, string> }>(
-    `select d.received_at as at, d.event_id as "eventId", d.body, d.headers
+  const webhooks = await db.query<WebhookArrival>(
+    `select 'webhook' as what, d.received_at as at, e.order_id as "orderId", d.body, d.headers
      from webhook_deliveries d join webhook_events e using (source, event_id)
      where source = $1 and e.payment_id = any($2) and e.subject = 'payment'`,
     [source, paymentIds],
   );
-  return [...orders.rows, ...deliveries.rows].sort((a, b) => a.at.getTime() - b.at.getTime());
+  return [...orders.rows, ...webhooks.rows].sort((a, b) => a.at.getTime() - b.at.getTime());
 }

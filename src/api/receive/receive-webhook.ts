@@ -40,7 +40,7 @@ export interface WebhookReceipt {
 }
 
 /** Gateways send some kilobytes; a megabyte must pass, and the inbox keeps every byte of it. */
-export const MOST_WEBHOOK_BYTES = 4 * 1024 * 1024;
+const MOST_WEBHOOK_BYTES = 4 * 1024 * 1024;
 /** Senders have schedules of their own; this is for those that listen. */
 const RETRY_AFTER_SECONDS = 5;
 /** Who may read what we kept must not find a way in there. */

@@ -1,15 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from '../../database/pool.ts';
 import { isDatabaseUnavailable } from '../../database/postgres-errors.ts';
-import { readStormCounts, type StormCounts } from '../../database/read-storm.ts';
+import { readStormCounts, type StormCounts, type StormIds } from '../../database/read-storm.ts';
 import { CommandError, EXIT } from '../command-error.ts';
 import type { GatewayControls, GatewayState } from './gateway-controls.ts';
-
-export interface StormIds {
-  readonly source: string;
-  readonly orderIds: readonly string[];
-  readonly paymentIds: readonly string[];
-}
 
 export interface Settled {
   readonly counts: StormCounts;
