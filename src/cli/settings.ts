@@ -40,15 +40,15 @@ export function requireDevFile(): DevFile {
 
 /** The database that commands work on: the running stack's, else the environment's. */
 export function databaseUrl(): string {
-  return chosen('DATABASE_URL', readDevFile()?.database_url, 'the database');
+  return chosen('DATABASE_URL', readDevFile()?.database_url, 'database');
 }
 
 /** The API that commands ask: the running stack's, else the environment's. */
 export function apiAccess(): { readonly url: string; readonly key: string } {
   const file = readDevFile();
   return {
-    url: chosen('PAIDONCE_API_URL', file?.api_url, 'the API').replace(/\/+$/, ''),
-    key: chosen('PAIDONCE_API_KEY', file?.api_key, 'the API key'),
+    url: chosen('PAIDONCE_API_URL', file?.api_url, 'API').replace(/\/+$/, ''),
+    key: chosen('PAIDONCE_API_KEY', file?.api_key, 'API key'),
   };
 }
 
@@ -57,12 +57,12 @@ function chosen(variable: string, fromFile: string | undefined, what: string): s
   if (fromFile !== undefined) {
     // Whoever set it meant another one than is used.
     if (fromEnvironment !== '' && fromEnvironment !== fromFile) {
-      process.stderr.write(`Using ${what} of ${DEV_FILE}; ${variable} names another one and is not used.\n`);
+      process.stderr.write(`Using the ${what} of ${DEV_FILE}; ${variable} names another one and is not used.\n`);
     }
     return fromFile;
   }
   if (fromEnvironment !== '') return fromEnvironment;
-  throw new CommandError(`${what} is not known: run npm start in this folder, or set ${variable}.`);
+  throw new CommandError(`Nothing says which ${what} to use: run npm start in this folder, or set ${variable}.`);
 }
 
 function parsed(text: string): unknown {

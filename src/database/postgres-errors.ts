@@ -12,17 +12,6 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-/** A row with this key is already there; `constraint` names the key. */
-export class UniqueViolation extends Error {
-  override readonly name = 'UniqueViolation';
-  readonly constraint: string;
-
-  constructor(constraint: string, cause: unknown) {
-    super(`A row with this key is already there (${constraint}).`, { cause });
-    this.constraint = constraint;
-  }
-}
-
 /** Whole SQLSTATE classes that say "not now": connection, authorisation, resources, operator, system. */
 const UNAVAILABLE_CLASSES: ReadonlySet<string> = new Set(['08', '28', '53', '57', '58']);
 const UNAVAILABLE_STATES: ReadonlySet<string> = new Set([
@@ -33,7 +22,6 @@ const UNAVAILABLE_STATES: ReadonlySet<string> = new Set([
   '40P01', // deadlock
   '55P03', // lock not available
 ]);
-const UNIQUE_VIOLATION = '23505';
 
 const NETWORK_CODES: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT'],
@@ -44,17 +32,16 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
 const DRIVER_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
 
-/** What a failed query or connection means to the callers: one of the two errors above, or the error as it was. */
+/** What a failed query or connection means to the callers: DatabaseUnavailable, or the error as it was. */
 export function toDatabaseError(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof DatabaseUnavailable || error instanceof UniqueViolation)
-    return error;
+  if (!(error instanceof Error) || error instanceof DatabaseUnavailable) return error;
   if (error instanceof pg.DatabaseError && error.code !== undefined) {
     const state = error.code;
     // Whatever ends a session, or refuses to begin one.
     const fatal = error.severity === 'FATAL' || error.severity === 'PANIC';
     if (fatal || UNAVAILABLE_CLASSES.has(state.slice(0, 2)) || UNAVAILABLE_STATES.has(state))
       return new DatabaseUnavailable(error);
-    return state === UNIQUE_VIOLATION ? new UniqueViolation(error.constraint ?? 'unnamed', error) : error;
+    return error;
   }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return NETWORK_CODES.has(code) || DRIVER_MESSAGES.test(error.message) ? new DatabaseUnavailable(error) : error;

@@ -229,32 +229,6 @@ describe('a second run of a payment repeats nothing', () => {
     await expectOneKept('ord_runs', [KEPT, EXTRA]);
   });
 
-  it('when the first one has been forgotten', async () => {
-    const before = await digestEffects(system.db.pool);
-    const { client, connection, namespace } = system.temporal;
-    for (const workflowId of RUNS) {
-      await connection.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
-      await eventually(`${workflowId} is forgotten`, () =>
-        client.workflow
-          .getHandle(workflowId)
-          .describe()
-          .then(
-            () => false,
-            () => true,
-          ),
-      );
-    }
-    await startAgain();
-    for (const [source, id] of [KEPT, EXTRA]) {
-      expect(await system.call('POST', `/v1/payments/${source}/${id}/confirm`)).toMatchObject({
-        body: { outcome: id === KEPT[1] ? 'already_paid_same_payment' : 'extra_payment' },
-      });
-    }
-    await system.settled();
-    expect(await digestEffects(system.db.pool)).toEqual(before);
-    await expectOneKept('ord_runs', [KEPT, EXTRA]);
-  });
-
   it('when two start the first one at once', async () => {
     const { workflow } = system.temporal.client;
     for (let round = 0; round < 5; round += 1) {

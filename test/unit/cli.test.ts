@@ -14,12 +14,13 @@ const STACK = {
   sources: { sim: { webhook_secret: 'whsec_x' } },
 };
 
+const home = process.cwd();
 let folder: string;
 let said: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'paidonce-cli-'));
   said = '';
-  vi.spyOn(process, 'cwd').mockReturnValue(folder);
+  process.chdir(folder);
   vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
     said += String(text);
     return true;
@@ -29,6 +30,7 @@ beforeEach(() => {
 afterEach(() => {
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
+  process.chdir(home);
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -63,7 +65,7 @@ describe('a command', () => {
 
   it('says what to do where it knows neither', () => {
     expect(() => databaseUrl()).toThrow(
-      new CommandError('the database is not known: run npm start in this folder, or set DATABASE_URL.'),
+      new CommandError('Nothing says which database to use: run npm start in this folder, or set DATABASE_URL.'),
     );
     expect(() => requireDevFile()).toThrow(/run npm start in this folder first/);
   });
