@@ -46,11 +46,6 @@ export function refundWorkflowId(refundId: string): string {
   return `refund:${refundId}`;
 }
 
-/** The inverse of `refundWorkflowId`; null for any other id. */
-export function parseRefundWorkflowId(id: string): string | null {
-  return id.startsWith('refund:') ? id.slice('refund:'.length) : null;
-}
-
 /** `order:{order_id}`: the workflow that lets an order expire. */
 export function orderWorkflowId(orderId: string): string {
   return join('order', orderId);
@@ -74,6 +69,31 @@ export function parseCheckoutWorkflowId(id: string): { orderId: string; n: numbe
   return /^[1-9]\d*$/.test(n) ? { orderId, n: Number(n) } : null;
 }
 
+/** `{seller_id}:{settlement_date}`, in test mode `test:{seller_id}:{settlement_date}`: one payout per seller and day (E5). */
+export function payoutId(mode: 'test' | 'live', sellerId: string, settlementDate: string): string {
+  return mode === 'test' ? join('test', sellerId, settlementDate) : join(sellerId, settlementDate);
+}
+
+/** `payout:{payout_id}`: the payout's workflow, and its reference at the gateway. */
+export function payoutWorkflowId(id: string): string {
+  return `payout:${id}`;
+}
+
+/** `charge:{charge_id}`: likewise. */
+export function chargeWorkflowId(id: string): string {
+  return `charge:${id}`;
+}
+
+/** `top_up:{top_up_id}`: likewise; a payment with such a reference is for a wallet. */
+export function topUpWorkflowId(id: string): string {
+  return `top_up:${id}`;
+}
+
+/** The inverse of the three above and of `refundWorkflowId`; null for any id of another kind. */
+export function parseMoneyWorkflowId(kind: 'refund' | 'payout' | 'charge' | 'top_up', id: string): string | null {
+  return id.startsWith(`${kind}:`) && id.length > kind.length + 1 ? id.slice(kind.length + 1) : null;
+}
+
 /** `outbox:{id}`: the delivery of one announced event, and the qualified id of that event. */
 export function outboxEventId(id: string): string {
   return join('outbox', id);
@@ -91,6 +111,15 @@ export function capturedPostingKey(source: string, paymentId: string): string {
 
 export function refundedPostingKey(refundId: string): string {
   return `refunded:${refundId}`;
+}
+
+export function paidOutPostingKey(payout: string): string {
+  return `paid_out:${payout}`;
+}
+
+/** The bank sent a payout back. */
+export function payoutReturnedPostingKey(payout: string): string {
+  return `payout_returned:${payout}`;
 }
 
 /** The bank sent a succeeded refund back. */
