@@ -8,6 +8,7 @@ import type { Source } from './src/activities/dependencies.ts';
 import { loadConfig, summariseConfig } from './src/config.ts';
 import { createPool } from './src/database/pool.ts';
 import { createGateway } from './src/gateways/create-gateway.ts';
+import { confirmPayment } from './src/relay/confirm-payment.ts';
 import { startRelayLoop, type RelayLoop } from './src/relay/relay-loop.ts';
 import { sweepInbox } from './src/relay/sweep-inbox.ts';
 import { sweepOutbox } from './src/relay/sweep-outbox.ts';
@@ -50,7 +51,12 @@ const relay: RelayLoop[] = [];
 const wakeRelay = () => {
   for (const loop of relay) loop.wake();
 };
-const deps = { pool, sources, policies: config.policies, metrics, wakeRelay };
+const deps = {
+  ...{ pool, sources, policies: config.policies, metrics, wakeRelay },
+  confirmPayment: async (source: string, paymentId: string, orderId: string | null) => {
+    await confirmPayment(client.workflow, { source, paymentId, orderId });
+  },
+};
 const common = {
   ...{ connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE, shutdownForceTime: SHUTDOWN_FORCE },
   interceptors: { activity: [retryInterceptor] },

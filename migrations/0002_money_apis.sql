@@ -99,3 +99,7 @@ alter table state_transitions add constraint state_transitions_machine_check che
 alter table dead_letters add column payout_id text;
 create index idempotency_keys_in_progress on idempotency_keys (leased_until) where status = 'in_progress';
 create index idempotency_keys_completed on idempotency_keys (completed_at) where status = 'completed';
+
+-- After a person ordered a new attempt: the gateway's objects of the attempts before, which it calls failed (F3).
+alter table refunds add column superseded_gateway_ids text[] not null default '{}';
+alter table payouts add column superseded_gateway_ids text[] not null default '{}';

@@ -1,9 +1,13 @@
 import type { Dependencies } from './dependencies.ts';
+import { createExecuteCardPayment } from './execute-card-payment.ts';
+import { createExecutePayout } from './execute-payout.ts';
 import { createExecuteRefund } from './execute-refund.ts';
 import { createExpireOrder } from './expire-order.ts';
+import { createLookAtCardPayment } from './look-at-card-payment.ts';
+import { createLookAtPayout } from './look-at-payout.ts';
 import { createLookAtRefund } from './look-at-refund.ts';
 import { createLoseSightOfCheckout } from './lose-sight-of-checkout.ts';
-import { createLoseSightOfRefund } from './lose-sight-of-refund.ts';
+import { createLoseSightOfMove } from './lose-sight-of-move.ts';
 import { createPrepareCheckout } from './prepare-checkout.ts';
 import { createSettlePayment } from './settle-payment.ts';
 
@@ -12,7 +16,9 @@ export function createActivities(deps: Dependencies) {
   return {
     settlePayment: createSettlePayment(deps),
     lookAtRefund: createLookAtRefund(deps),
-    loseSightOfRefund: createLoseSightOfRefund(deps),
+    lookAtPayout: createLookAtPayout(deps),
+    lookAtCardPayment: createLookAtCardPayment(deps),
+    loseSightOfMove: createLoseSightOfMove(deps),
     expireOrder: createExpireOrder(deps),
     loseSightOfCheckout: createLoseSightOfCheckout(deps),
   };
@@ -22,6 +28,8 @@ export function createActivities(deps: Dependencies) {
 export function createMoneyActivities(deps: Dependencies) {
   return {
     executeRefund: createExecuteRefund(deps),
+    executePayout: createExecutePayout(deps),
+    executeCardPayment: createExecuteCardPayment(deps),
     prepareCheckout: createPrepareCheckout(deps),
   };
 }

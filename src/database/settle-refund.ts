@@ -16,6 +16,7 @@ import { EFFECTS } from './effects/index.ts';
 import type { LockedOrder } from './lock-order.ts';
 import { openDeadLetter, recoverDeadLetters } from './open-dead-letter.ts';
 import { postToLedger } from './post-to-ledger.ts';
+import { takeFromWallet } from './take-from-wallet.ts';
 
 export interface RefundToSettle {
   readonly payment: RefundedPayment;
@@ -90,9 +91,15 @@ async function moveMoney(
   await postToLedger(
     tx,
     {
-      key: change === 'succeeded' ? refundedPostingKey(row.id) : refundReturnedPostingKey(row.id),
+      key:
+        change === 'succeeded'
+          ? refundedPostingKey(row.id, row.supersededGatewayIds.length)
+          : refundReturnedPostingKey(row.id, row.supersededGatewayIds.length),
       currency: row.currency,
-      transfers: transfers(payment, split, change),
+      transfers:
+        payment.allocation === 'wallet'
+          ? await takeFromWallet(tx, payment, row, change)
+          : transfers(payment, split, change),
     },
     { orderId: row.orderId, source: payment.source, paymentId: payment.paymentId, refundId: row.id },
   );

@@ -89,6 +89,11 @@ export function topUpWorkflowId(id: string): string {
   return `top_up:${id}`;
 }
 
+/** The top-up that a payment with this reference is for; null for any other. */
+export function topUpOf(reference: string | null): string | null {
+  return reference === null ? null : parseMoneyWorkflowId('top_up', reference);
+}
+
 /** The inverse of the three above and of `refundWorkflowId`; null for any id of another kind. */
 export function parseMoneyWorkflowId(kind: 'refund' | 'payout' | 'charge' | 'top_up', id: string): string | null {
   return id.startsWith(`${kind}:`) && id.length > kind.length + 1 ? id.slice(kind.length + 1) : null;
@@ -109,22 +114,27 @@ export function capturedPostingKey(source: string, paymentId: string): string {
   return join('captured', source, paymentId);
 }
 
-export function refundedPostingKey(refundId: string): string {
-  return `refunded:${refundId}`;
+/** @param repeat how often the bank had sent it back before */
+export function refundedPostingKey(refundId: string, repeat = 0): string {
+  return repeated(`refunded:${refundId}`, repeat);
 }
 
-export function paidOutPostingKey(payout: string): string {
-  return `paid_out:${payout}`;
+function repeated(key: string, repeat: number): string {
+  return repeat === 0 ? key : `${key}#${repeat + 1}`;
+}
+
+export function paidOutPostingKey(payout: string, repeat = 0): string {
+  return repeated(`paid_out:${payout}`, repeat);
 }
 
 /** The bank sent a payout back. */
-export function payoutReturnedPostingKey(payout: string): string {
-  return `payout_returned:${payout}`;
+export function payoutReturnedPostingKey(payout: string, repeat = 0): string {
+  return repeated(`payout_returned:${payout}`, repeat);
 }
 
 /** The bank sent a succeeded refund back. */
-export function refundReturnedPostingKey(refundId: string): string {
-  return `refund_returned:${refundId}`;
+export function refundReturnedPostingKey(refundId: string, repeat = 0): string {
+  return repeated(`refund_returned:${refundId}`, repeat);
 }
 
 /** What we send a gateway as idempotency key; a new attempt number only after a definite rejection was repaired (F3). */

@@ -1,6 +1,14 @@
 import type { WorkflowClient } from '@temporalio/client';
 import type { WorkflowName } from '../workflows/messages.ts';
-import { checkoutStartOptions, expiryStartOptions, refundStartOptions, type StartOptions } from './start-options.ts';
+import {
+  chargeStartOptions,
+  checkoutStartOptions,
+  expiryStartOptions,
+  payoutStartOptions,
+  refundStartOptions,
+  topUpStartOptions,
+  type StartOptions,
+} from './start-options.ts';
 
 /** A row of the outbox, as far as starting what it asks for goes. */
 export interface RequestedWork {
@@ -19,6 +27,18 @@ const STARTS: Readonly<Record<string, (work: RequestedWork) => { workflow: Workf
       paymentId: text(payload, 'payment_id'),
       orderId: typeof payload['order_id'] === 'string' ? payload['order_id'] : null,
     }),
+  }),
+  'payout.requested': ({ aggregateId, payload }) => ({
+    workflow: 'payOutSeller',
+    options: payoutStartOptions(aggregateId, text(payload, 'source')),
+  }),
+  'charge.requested': ({ aggregateId, payload }) => ({
+    workflow: 'chargeSavedCard',
+    options: chargeStartOptions(aggregateId, text(payload, 'source'), text(payload, 'order_id')),
+  }),
+  'top_up.requested': ({ aggregateId, payload }) => ({
+    workflow: 'topUpWallet',
+    options: topUpStartOptions(aggregateId, text(payload, 'source')),
   }),
   'checkout.requested': ({ payload }) => ({
     workflow: 'startCheckout',

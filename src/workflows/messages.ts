@@ -1,4 +1,5 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { QueryDefinition, SignalDefinition } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
 import type { OrderStatus } from '../domain/order-states.ts';
@@ -27,9 +28,21 @@ export const paymentEventSignal = defineSignal<[eventId: string]>('paymentEvent'
 export const confirmPaymentUpdate = defineUpdate<ConfirmPaymentResult, []>('confirmPayment');
 export const paymentStateQuery = defineQuery<PaymentState>('paymentState');
 
-/** The gateway, or a person, changed something about this refund: look again. */
-export const refundChangedSignal = defineSignal<[]>('refundChanged');
-export const refundStateQuery = defineQuery<RefundState>('refundState');
+/** What a workflow that moves money listens to. */
+export interface MoneyMessages {
+  /** The gateway, or a person, changed something about it: look again. */
+  readonly changed: SignalDefinition<[]>;
+  readonly state: QueryDefinition<MoneyState>;
+}
+
+function moneyMessages(kind: 'refund' | 'payout' | 'charge' | 'topUp'): MoneyMessages {
+  return { changed: defineSignal<[]>(`${kind}Changed`), state: defineQuery<MoneyState>(`${kind}State`) };
+}
+
+export const refundMessages = moneyMessages('refund');
+export const payoutMessages = moneyMessages('payout');
+export const chargeMessages = moneyMessages('charge');
+export const topUpMessages = moneyMessages('topUp');
 
 export const checkoutStateQuery = defineQuery<CheckoutState>('checkoutState');
 
@@ -46,11 +59,13 @@ export interface PaymentState {
   readonly waiting_for: 'order' | 'gateway' | null;
 }
 
-export interface RefundState {
+export interface MoneyState {
   readonly status: RefundStatus | null;
+  /** Minor units, as decimal text. */
   readonly amount: string | null;
   readonly currency: string | null;
-  readonly gateway_refund_id: string | null;
+  /** `gateway_refund_id`, `gateway_payout_id`, …: the gateway's object. */
+  readonly [gatewayId: `gateway_${string}_id`]: string | null;
   readonly waiting_for: 'gateway' | 'human' | null;
 }
 
@@ -64,4 +79,11 @@ export interface OrderExpiry {
 }
 
 /** The relay starts these by the outbox row's type; the workflow's id comes from the row's aggregate. */
-export type WorkflowName = 'processPayment' | 'refundPayment' | 'startCheckout' | 'expireOrder' | 'deliverEvent';
+export type WorkflowName =
+  | 'processPayment'
+  | 'refundPayment'
+  | 'payOutSeller'
+  | 'chargeSavedCard'
+  | 'topUpWallet'
+  | 'startCheckout'
+  | 'expireOrder';

@@ -1,3 +1,4 @@
+import type { SignalDefinition } from '@temporalio/common';
 import {
   allHandlersFinished,
   ApplicationFailure,
@@ -12,7 +13,14 @@ import {
 import type { SettledPayment } from '../activities/settle-payment.ts';
 import { parsePaymentWorkflowId, refundWorkflowId } from '../domain/keys.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
-import { confirmPaymentUpdate, paymentEventSignal, paymentStateQuery } from './messages.ts';
+import {
+  chargeMessages,
+  confirmPaymentUpdate,
+  paymentEventSignal,
+  paymentStateQuery,
+  refundMessages,
+  topUpMessages,
+} from './messages.ts';
 import { quickly } from './quickly.ts';
 import { createTellPeople } from './tell-people.ts';
 
@@ -72,7 +80,7 @@ export async function processPayment(): Promise<PaymentOutcome | null> {
       answersInHand ||= asking.length > 0;
       for (const caller of asking) answers.set(caller, seen.callerOutcomes[caller] ?? 'pending');
       tellPeople(whatPeopleSee(payment, seen));
-      await tellRefunds(seen.changedRefunds);
+      await tellMoves(seen);
       if (seen.more) wakes += 1;
     }
     if (workflowInfo().continueAsNewSuggested) {
@@ -96,13 +104,21 @@ export async function processPayment(): Promise<PaymentOutcome | null> {
   }
 }
 
-/** Refunds whose workflows are gone have nothing to hear: PostgreSQL has it already. */
-async function tellRefunds(refundIds: readonly string[]): Promise<void> {
-  for (const id of refundIds) {
-    await getExternalWorkflowHandle(refundWorkflowId(id))
-      .signal('refundChanged')
+/** Those whose workflows are gone have nothing to hear: PostgreSQL has it already. */
+async function tellMoves({ changedRefunds, changedMoves }: SettledPayment): Promise<void> {
+  for (const id of [...changedRefunds.map(refundWorkflowId), ...changedMoves]) {
+    const changed = changedSignalOf(id);
+    if (changed === null) continue;
+    await getExternalWorkflowHandle(id)
+      .signal(changed)
       .catch(() => undefined);
   }
+}
+
+function changedSignalOf(workflowId: string): SignalDefinition<[]> | null {
+  if (workflowId.startsWith('refund:')) return refundMessages.changed;
+  if (workflowId.startsWith('charge:')) return chargeMessages.changed;
+  return workflowId.startsWith('top_up:') ? topUpMessages.changed : null;
 }
 
 function whatPeopleSee(payment: { source: string; paymentId: string }, seen: SettledPayment) {

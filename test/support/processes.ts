@@ -73,7 +73,10 @@ export async function simSettings(): Promise<SimSettings> {
  * Starts server.ts, worker.ts or simulator.ts as a real process and waits until it says that it is ready. It is ended with
  * the test file at the latest; where a test fails, the end of its output is shown.
  */
-export async function startProcess(name: 'server' | 'worker' | 'simulator', settings: ProcessSettings): Promise<TestProcess> {
+export async function startProcess(
+  name: 'server' | 'worker' | 'simulator',
+  settings: ProcessSettings,
+): Promise<TestProcess> {
   const asked = settings.port ?? (name === 'simulator' ? settings.sim?.port : undefined);
   const port = asked ?? (await freePorts(1))[0] ?? 0;
   const logFile = join(folder, `${name}-${String(started.length)}.log`);
@@ -133,7 +136,11 @@ function environment(settings: ProcessSettings, port: number): NodeJS.ProcessEnv
     ...(settings.webhookUrl === undefined ? {} : { PAIDONCE_WEBHOOK_URL: settings.webhookUrl }),
     ...(sim === undefined
       ? {}
-      : { PAIDONCE_SIM_URL: sim.url, PAIDONCE_SIM_API_KEY: sim.apiKey, PAIDONCE_SIM_WEBHOOK_SECRET: sim.webhookSecret }),
+      : {
+          PAIDONCE_SIM_URL: sim.url,
+          PAIDONCE_SIM_API_KEY: sim.apiKey,
+          PAIDONCE_SIM_WEBHOOK_SECRET: sim.webhookSecret,
+        }),
     ...settings.env,
   };
 }
@@ -144,7 +151,8 @@ function tail(logFile: string): string {
 
 afterEach(({ task }) => {
   if (task.result?.state !== 'fail') return;
-  for (const { name, process: one } of started) process.stderr.write(`--- ${name} (${task.name})\n${one.logs().slice(-SHOWN)}\n`);
+  for (const { name, process: one } of started)
+    process.stderr.write(`--- ${name} (${task.name})\n${one.logs().slice(-SHOWN)}\n`);
 });
 
 afterAll(async () => {

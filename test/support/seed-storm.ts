@@ -4,9 +4,9 @@ import { cancelOrder } from '../../src/database/cancel-order.ts';
 import { readCheckout, recordPreparedPayment } from '../../src/database/checkout.ts';
 import { createOrder } from '../../src/database/create-order.ts';
 import { expireOrder } from '../../src/database/expire-order.ts';
-import { giveUpRefund } from '../../src/database/give-up-refund.ts';
+import { giveUpMove } from '../../src/database/give-up-move.ts';
 import { inTransaction } from '../../src/database/pool.ts';
-import { readRefund } from '../../src/database/read-refund.ts';
+import { readMoneyMove } from '../../src/database/money-move.ts';
 import { recordRefunds } from '../../src/database/record-refunds.ts';
 import { reserveCheckout } from '../../src/database/reserve-checkout.ts';
 import { storeDelivery } from '../../src/database/store-delivery.ts';
@@ -46,11 +46,30 @@ async function makeOrder(
 }
 
 /** A delivery as the receiver stores it; `about` fills what the gateway's adapter would read from the body. */
-export async function deliver(pool: Pool, about: Partial<EventReading> & { eventId: string }, body?: string): Promise<void> {
+export async function deliver(
+  pool: Pool,
+  about: Partial<EventReading> & { eventId: string },
+  body?: string,
+): Promise<void> {
   const [subject = '', claimed = ''] = (about.eventType ?? 'payment.captured').split('.');
   const reading = {
-    ...{ verdict: 'take', reason: null, eventType: 'payment.captured', subject, claimed, paymentId: null, orderId: null },
-    ...{ objectId: about.paymentId ?? null, amount: null, currency: null, mode: 'test', occurredAt: null, reference: null },
+    ...{
+      verdict: 'take',
+      reason: null,
+      eventType: 'payment.captured',
+      subject,
+      claimed,
+      paymentId: null,
+      orderId: null,
+    },
+    ...{
+      objectId: about.paymentId ?? null,
+      amount: null,
+      currency: null,
+      mode: 'test',
+      occurredAt: null,
+      reference: null,
+    },
     ...about,
   } as EventReading;
   const bytes = Buffer.from(body ?? JSON.stringify(about));
@@ -110,7 +129,12 @@ async function refundsOfCountedMoney(pool: Pool): Promise<void> {
       refunds: [refundFacts({ refundId: `rf_${id}_${n}`, paymentId: `pay_${id}`, amount, status })],
     });
   await refunded('surplus', 3_000n);
-  await deliver(pool, { eventId: 'evt_refunded', eventType: 'refund.succeeded', objectId: 'rf_refunded_1', paymentId: 'pay_refunded' });
+  await deliver(pool, {
+    eventId: 'evt_refunded',
+    eventType: 'refund.succeeded',
+    objectId: 'rf_refunded_1',
+    paymentId: 'pay_refunded',
+  });
   await refunded('refunded', 4_000n);
   await refunded('refunded', 6_000n, 'succeeded', 2);
   await refunded('returned', 10_000n);
@@ -127,11 +151,11 @@ async function extraAndLateCaptures(pool: Pool): Promise<void> {
       await look(pool, facts({ paymentId: `pay_${id}_${n}`, orderId: `ord_${id}` }));
     }
   }
-  const refund = await readRefund(pool, 'extra_capture:sim:pay_doubt_2');
-  const refused = await readRefund(pool, 'extra_capture:sim:pay_refused_2');
+  const refund = await readMoneyMove(pool, 'refund', 'extra_capture:sim:pay_doubt_2');
+  const refused = await readMoneyMove(pool, 'refund', 'extra_capture:sim:pay_refused_2');
   if (refund === null || refused === null) throw new Error('An extra capture reserves its refund.');
-  await giveUpRefund(pool, refund, 'unknown', { code: null, message: 'no answer' });
-  await giveUpRefund(pool, refused, 'rejected', { code: 'insufficient_balance', message: 'no money' });
+  await giveUpMove(pool, refund, 'unknown', { code: null, message: 'no answer' });
+  await giveUpMove(pool, refused, 'rejected', { code: 'insufficient_balance', message: 'no money' });
   await refundedByUs(pool, 'extra_capture:sim:pay_done_2', 'pay_done_2', 'ord_done');
 
   await makeOrder(pool, { id: 'ord_cancelled' });
@@ -139,7 +163,9 @@ async function extraAndLateCaptures(pool: Pool): Promise<void> {
   await cancelOrder(pool, { orderId: 'ord_cancelled', policies: DEFAULT_POLICIES, cause: 'test' });
   await refundedByUs(pool, 'late_capture:sim:pay_cancelled', 'pay_cancelled', 'ord_cancelled', 4_000n);
   await look(pool, facts({ paymentId: 'pay_late', orderId: 'ord_cancelled' }));
-  await look(pool, facts({ paymentId: 'pay_review', orderId: 'ord_cancelled' }), { policies: { lateCapture: 'review' } });
+  await look(pool, facts({ paymentId: 'pay_review', orderId: 'ord_cancelled' }), {
+    policies: { lateCapture: 'review' },
+  });
 
   await makeOrder(pool, { id: 'ord_expired', expiresAt: new Date(Date.now() - 7_200_000) });
   await look(pool, facts({ paymentId: 'pay_expired', orderId: 'ord_expired', amount: 4_000n }));
@@ -147,7 +173,13 @@ async function extraAndLateCaptures(pool: Pool): Promise<void> {
   await expireOrder(pool, { orderId: 'ord_expired', at: new Date(), policies });
 }
 
-async function refundedByUs(pool: Pool, id: string, paymentId: string, orderId: string, amount = 10_000n): Promise<void> {
+async function refundedByUs(
+  pool: Pool,
+  id: string,
+  paymentId: string,
+  orderId: string,
+  amount = 10_000n,
+): Promise<void> {
   const reference = refundWorkflowId(id);
   await recordRefunds(pool, {
     ...{ source: 'sim', paymentId, orderId, cause: reference, policies: DEFAULT_POLICIES, answered: reference },
@@ -160,7 +192,9 @@ async function waitingAndHeld(pool: Pool): Promise<void> {
   await look(pool, facts({ paymentId: 'pay_early', orderId: 'ord_later' }));
   for (const id of ['lost', 'found']) {
     await deliver(pool, { eventId: `evt_${id}`, paymentId: `pay_${id}`, orderId: `ord_${id}` });
-    await look(pool, facts({ paymentId: `pay_${id}`, orderId: `ord_${id}` }), { at: new Date(Date.now() + 25 * 3_600_000) });
+    await look(pool, facts({ paymentId: `pay_${id}`, orderId: `ord_${id}` }), {
+      at: new Date(Date.now() + 25 * 3_600_000),
+    });
   }
   await makeOrder(pool, { id: 'ord_found' });
   await look(pool, facts({ paymentId: 'pay_found', orderId: 'ord_found' }));
@@ -179,7 +213,12 @@ async function waitingAndHeld(pool: Pool): Promise<void> {
 async function withoutCapture(pool: Pool): Promise<void> {
   for (const status of ['failed', 'expired', 'pending', 'authorized'] as const) {
     await makeOrder(pool, { id: `ord_${status}_only` });
-    await deliver(pool, { eventId: `evt_${status}`, eventType: `payment.${status}`, paymentId: `pay_${status}`, orderId: `ord_${status}_only` });
+    await deliver(pool, {
+      eventId: `evt_${status}`,
+      eventType: `payment.${status}`,
+      paymentId: `pay_${status}`,
+      orderId: `ord_${status}_only`,
+    });
     await look(pool, facts({ paymentId: `pay_${status}`, orderId: `ord_${status}_only`, status }));
   }
   await makeOrder(pool, { id: 'ord_disputed' });

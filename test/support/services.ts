@@ -130,4 +130,3 @@ async function withServer(url: string, work: (client: pg.Client) => Promise<unkn
     await client.end();
   }
 }
-

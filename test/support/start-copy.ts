@@ -90,7 +90,11 @@ function startCopy(folder: string, devFile: string, env: Record<string, string>)
     exited,
     kill: (signal) => child.kill(signal),
     ready: async () => {
-      await until(() => existsSync(devFile) || code !== undefined, READY_MS, () => `it was not ready in time:\n${output}`);
+      await until(
+        () => existsSync(devFile) || code !== undefined,
+        READY_MS,
+        () => `it was not ready in time:\n${output}`,
+      );
       if (!existsSync(devFile)) throw new Error(`it ended with ${String(code)}:\n${output}`);
       return JSON.parse(readFileSync(devFile, 'utf8')) as DevFile;
     },

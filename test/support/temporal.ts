@@ -43,7 +43,9 @@ export async function createTestNamespace(): Promise<TestNamespace> {
 
 /** A new namespace reaches the parts of the server one after the other; a question that names all attributes proves it. */
 async function useSearchAttributes(client: Client): Promise<void> {
-  const terms = Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => `${name} = ${type === 'Bool' ? 'true' : "'probe'"}`);
+  const terms = Object.entries(SEARCH_ATTRIBUTES).map(
+    ([name, type]) => `${name} = ${type === 'Bool' ? 'true' : "'probe'"}`,
+  );
   await client.workflow.count(terms.join(' and '));
 }
 

@@ -5,10 +5,16 @@ import type { SourceConfig } from '../../domain/source-config.ts';
 import { isJsonObject } from '../event-body.ts';
 import type { Gateway } from '../gateway.ts';
 import { isPayableStep, toGatewayAmount } from '../minor-units.ts';
+import { chargeSavedCard } from './charge-saved-card.ts';
+import { createPayout } from './create-payout.ts';
 import { STRIPE_CURRENCIES } from './currencies.ts';
 import { chargeFacts, hasIntent, intentFacts, refundFacts } from './facts.ts';
+import { fetchPayout } from './fetch-payout.ts';
+import { findCharges } from './find-charges.ts';
+import { findPayouts } from './find-payouts.ts';
 import { isChargeId, isStripeId, refundParent, stripeIdempotencyKey } from './ids.ts';
 import { readStripeEvent } from './read-event.ts';
+import type { StripeAccount } from './stripe-account.ts';
 import { PAGE, createStripeApi, readPage } from './stripe-api.ts';
 import { createStripeVerifier } from './verify-webhook.ts';
 
@@ -29,6 +35,8 @@ const CAPABILITIES: GatewayCapabilities = {
   keyLifetimeMs: 24 * 60 * 60 * 1000,
   findsRefundsByReference: true,
   preparesPayments: true,
+  chargesSavedCards: true,
+  paysOut: true,
 };
 
 /** One Stripe account in one mode, through the official SDK. Methods throw as `Gateway` says. */
@@ -54,6 +62,8 @@ export function createStripeGateway(config: SourceConfig, options: StripeGateway
       (refund) => refundFacts(refund, paymentId),
     );
   }
+
+  const account: StripeAccount = { source, api, refuse, literalAmount };
 
   return {
     source,
@@ -132,6 +142,12 @@ export function createStripeGateway(config: SourceConfig, options: StripeGateway
         preparedPayment,
       );
     },
+
+    findCharges: (reference, customerId) => findCharges(account, reference, customerId),
+    chargeSavedCard: (order) => chargeSavedCard(account, order),
+    findPayouts: (reference) => findPayouts(account, reference),
+    fetchPayout: (payoutId) => fetchPayout(account, payoutId),
+    createPayout: (order) => createPayout(account, order),
   };
 }
 
