@@ -1,3 +1,4 @@
+import { createDecide } from './decide.ts';
 import type { Dependencies } from './dependencies.ts';
 import { createExecuteCardPayment } from './execute-card-payment.ts';
 import { createExecutePayout } from './execute-payout.ts';
@@ -9,18 +10,21 @@ import { createLookAtRefund } from './look-at-refund.ts';
 import { createLoseSightOfCheckout } from './lose-sight-of-checkout.ts';
 import { createLoseSightOfMove } from './lose-sight-of-move.ts';
 import { createPrepareCheckout } from './prepare-checkout.ts';
+import { createReapIdempotencyKeys } from './reap-idempotency-keys.ts';
 import { createSettlePayment } from './settle-payment.ts';
 
 /** All activities, bound to what they work with. Each is safe to run twice. */
 export function createActivities(deps: Dependencies) {
   return {
     settlePayment: createSettlePayment(deps),
+    decide: createDecide(deps),
     lookAtRefund: createLookAtRefund(deps),
     lookAtPayout: createLookAtPayout(deps),
     lookAtCardPayment: createLookAtCardPayment(deps),
     loseSightOfMove: createLoseSightOfMove(deps),
     expireOrder: createExpireOrder(deps),
     loseSightOfCheckout: createLoseSightOfCheckout(deps),
+    reapIdempotencyKeys: createReapIdempotencyKeys(deps),
   };
 }
 

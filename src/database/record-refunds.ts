@@ -46,7 +46,8 @@ export async function recordRefunds(pool: Pool, r: RefundsToRecord): Promise<voi
   });
 }
 
-function allocationOf(payment: LockedPayment): RefundedPayment['allocation'] {
+/** Where the captured money of a payment stands in the books. */
+export function allocationOf(payment: LockedPayment): RefundedPayment['allocation'] {
   if (topUpOf(payment.reference) !== null) return 'wallet';
   if (payment.counted !== null) return 'counted';
   return payment.outcome === 'held_for_review' ? 'unallocated' : 'owed_back';

@@ -26,6 +26,8 @@ export interface RefundToSettle {
   readonly row: RefundRow;
   readonly from: RefundStatus | null;
   readonly failureCode: string | null;
+  /** A person has just said so: nobody needs to be asked again. */
+  readonly quiet?: boolean;
 }
 
 /**
@@ -46,7 +48,7 @@ export async function settleRefund(tx: PoolClient, r: RefundToSettle): Promise<L
   const order = returned ? await moveMoney(tx, r, 'returned') : r.order;
   await announceRefund(tx, r, 'refund.failed');
   // One that the machine or a person began was meant to happen: its failure is nobody's to forget.
-  if (r.row.kind !== 'gateway' || returned) {
+  if (r.quiet !== true && (r.row.kind !== 'gateway' || returned)) {
     await openDeadLetter(tx, {
       id: deadLetterId('refund_failed', r.row.id),
       kind: 'refund_failed',

@@ -1,5 +1,11 @@
 import type { EventReading } from '../domain/event-reading.ts';
-import type { GatewayCapabilities, PaymentFacts, PayoutFacts, PreparedPayment, RefundFacts } from '../domain/gateway-facts.ts';
+import type {
+  GatewayCapabilities,
+  PaymentFacts,
+  PayoutFacts,
+  PreparedPayment,
+  RefundFacts,
+} from '../domain/gateway-facts.ts';
 
 /** Request headers with lower-case names, as node:http gives them. */
 export type WebhookHeaders = Readonly<Record<string, string | string[] | undefined>>;

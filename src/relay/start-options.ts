@@ -104,3 +104,8 @@ export function topUpStartOptions(topUpId: string, source: string): StartOptions
     ...{ orderId: null, source },
   });
 }
+
+/** A run that is gone when a decision comes is started again for it. */
+export function decidedStartOptions(workflowId: string): StartOptions {
+  return startOptions({ workflowId, summary: `${workflowId}, after a decision`, orderId: null });
+}

@@ -1,6 +1,7 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { QueryDefinition, SignalDefinition } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { DeadLetterChoice } from '../domain/dead-letter-choices.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
 import type { OrderStatus } from '../domain/order-states.ts';
 import type { PaymentStatus } from '../domain/payment-states.ts';
@@ -26,6 +27,8 @@ export const PAIDONCE_NEEDS_HUMAN = defineSearchAttributeKey('PaidonceNeedsHuman
 export const paymentEventSignal = defineSignal<[eventId: string]>('paymentEvent');
 /** The customer's browser came back: look now, and say what became of this call (B4). */
 export const confirmPaymentUpdate = defineUpdate<ConfirmPaymentResult, []>('confirmPayment');
+/** A person's decision about what this workflow waits for, sent by another service; recorded exactly as the HTTP API does. */
+export const decideUpdate = defineUpdate<DecideResult, [DecideInput]>('decide');
 export const paymentStateQuery = defineQuery<PaymentState>('paymentState');
 
 /** What a workflow that moves money listens to. */
@@ -45,6 +48,24 @@ export const chargeMessages = moneyMessages('charge');
 export const topUpMessages = moneyMessages('topUp');
 
 export const checkoutStateQuery = defineQuery<CheckoutState>('checkoutState');
+
+export interface DecideInput {
+  readonly action: DeadLetterChoice;
+  /** Why. */
+  readonly note: string;
+  /** Who decided. */
+  readonly by: string;
+  /** With `resolve`: what was seen at the gateway. */
+  readonly outcome?: 'succeeded' | 'failed';
+  readonly gateway_id?: string;
+  /** Which one, where several are open. */
+  readonly dead_letter_id?: string;
+}
+
+export interface DecideResult {
+  readonly result: 'decided' | 'not_found' | 'already_decided' | 'not_possible';
+  readonly reason?: string;
+}
 
 export interface ConfirmPaymentResult {
   readonly outcome: PaymentOutcome;
@@ -87,3 +108,6 @@ export type WorkflowName =
   | 'topUpWallet'
   | 'startCheckout'
   | 'expireOrder';
+
+/** Started by a schedule of the same name in kebab-case. */
+export type ScheduledWorkflowName = 'reapIdempotencyKeys';

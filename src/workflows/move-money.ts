@@ -1,17 +1,20 @@
 import {
   ActivityFailure,
+  allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
   condition,
   continueAsNew,
   rootCause,
   setHandler,
+  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { MoneyProgress } from '../activities/money-progress.ts';
 import { parseMoneyWorkflowId } from '../domain/keys.ts';
 import { nextPendingLookMs, nextUnknownLookMs } from '../domain/look-schedule.ts';
 import type { RefundStatus } from '../domain/refund-states.ts';
+import { handleDecisions } from './handle-decisions.ts';
 import type { MoneyMessages } from './messages.ts';
 import { quickly } from './quickly.ts';
 import { createTellPeople } from './tell-people.ts';
@@ -35,7 +38,8 @@ export function moveMoney(steps: MoneyMoveSteps): Promise<RefundStatus> {
   return CancellationScope.nonCancellable(() => run(steps));
 }
 
-async function run({ kind, messages, execute, look }: MoneyMoveSteps): Promise<RefundStatus> {
+async function run(steps: MoneyMoveSteps): Promise<RefundStatus> {
+  const { kind, messages } = steps;
   const { workflowId } = workflowInfo();
   const id = parseMoneyWorkflowId(kind, workflowId);
   if (id === null) {
@@ -50,6 +54,11 @@ async function run({ kind, messages, execute, look }: MoneyMoveSteps): Promise<R
   setHandler(messages.changed, () => {
     changes += 1;
   });
+  let answersInHand = false;
+  handleDecisions(() => {
+    changes += 1;
+    answersInHand = true;
+  });
   setHandler(messages.state, () => ({
     status: progress?.status ?? null,
     amount: progress?.amount ?? null,
@@ -63,7 +72,7 @@ async function run({ kind, messages, execute, look }: MoneyMoveSteps): Promise<R
     changes = 0;
     let step = await nextStep(id, progress);
     // A run that news has started finds everything placed: the news itself is still to be looked at.
-    if (woken && progress === null && step.placed) step = await look(id);
+    if (woken && progress === null && step.placed) step = await steps.look(id);
     if (step.status !== progress?.status) looks = 0;
     const placedNow = step.placed && progress?.placed !== true;
     progress = step;
@@ -75,8 +84,13 @@ async function run({ kind, messages, execute, look }: MoneyMoveSteps): Promise<R
     });
     if (step.status === 'succeeded' || step.status === 'failed' || step.givenUp) {
       // What changed while this was on its way is looked at before the run ends.
+      await condition(allHandlersFinished);
       if (changes > 0) continue;
-      return step.status;
+      if (!answersInHand) return step.status;
+      // A signal at the instant of completion fails the task, and with it the answers that it carries: they leave first.
+      answersInHand = false;
+      await sleep(1);
+      continue;
     }
     if (workflowInfo().continueAsNewSuggested) await continueAsNew();
     // What the gateway has just taken may be through already.
@@ -91,9 +105,9 @@ async function run({ kind, messages, execute, look }: MoneyMoveSteps): Promise<R
   }
 
   async function nextStep(move: string, before: MoneyProgress | null): Promise<MoneyProgress> {
-    if (before?.placed === true) return look(move);
+    if (before?.placed === true) return steps.look(move);
     try {
-      return await execute(move);
+      return await steps.execute(move);
     } catch (error) {
       if (!(error instanceof ActivityFailure)) throw error;
       const message = rootCause(error) ?? error.message;

@@ -13,6 +13,7 @@ import {
 import type { SettledPayment } from '../activities/settle-payment.ts';
 import { parsePaymentWorkflowId, refundWorkflowId } from '../domain/keys.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
+import { handleDecisions } from './handle-decisions.ts';
 import {
   chargeMessages,
   confirmPaymentUpdate,
@@ -62,6 +63,11 @@ export async function processPayment(): Promise<PaymentOutcome | null> {
     const outcome = answers.get(caller) ?? 'pending';
     answers.delete(caller);
     return { outcome };
+  });
+
+  handleDecisions(() => {
+    wakes += 1;
+    answersInHand = true;
   });
 
   // A handler may have been set off by the very task that started the run: let it be heard before the first look.

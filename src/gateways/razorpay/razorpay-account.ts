@@ -9,7 +9,7 @@ export interface RazorpayAccount {
   /** The bank account of the merchant's that payouts are paid from; null: none is configured. */
   readonly accountNumber: string | null;
   /** A rejection before anything was sent, and our own mistake. */
-  refuse(message: string, code: string): GatewayError;
+  readonly refuse: (message: string, code: string) => GatewayError;
   /** For an answer that is not what was asked for. */
-  misread(what: string, kind: 'temporary' | 'unknown'): GatewayError;
+  readonly misread: (what: string, kind: 'temporary' | 'unknown') => GatewayError;
 }

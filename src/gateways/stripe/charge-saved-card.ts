@@ -26,8 +26,6 @@ export async function chargeSavedCard(account: StripeAccount, order: ChargeOrder
           currency: currency.toLowerCase(),
           customer: customerId,
           payment_method: paymentMethod,
-          // Left out, it means the dashboard's methods, and because some of them redirect, Stripe then wants an address to return to.
-          payment_method_types: ['card'],
           confirm: true,
           off_session: true,
           metadata: { ...(orderId === null ? {} : { order_id: orderId }), paidonce_reference: reference },

@@ -21,7 +21,10 @@ export async function createPayout(account: StripeAccount, order: PayoutOrder): 
   }
   const literal = account.literalAmount(amount, currency);
   if (!toConnected && !isPayableStep(literal, currency, STRIPE_PAYOUT_CURRENCIES)) {
-    throw refuse(`does not pay out ${formatMoney({ amount, currency })}, a finer step than it takes`, 'amount_not_exact');
+    throw refuse(
+      `does not pay out ${formatMoney({ amount, currency })}, a finer step than it takes`,
+      'amount_not_exact',
+    );
   }
   const params = {
     amount: Number(literal),

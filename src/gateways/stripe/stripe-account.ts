@@ -7,7 +7,7 @@ export interface StripeAccount {
   readonly source: string;
   readonly api: StripeApi;
   /** A rejection before anything was sent, and our own mistake. `why` completes "stripe …, so nothing was sent". */
-  refuse(why: string, code: string): GatewayError;
+  readonly refuse: (why: string, code: string) => GatewayError;
   /** Minor units of ISO 4217 as Stripe counts them. Throws a rejected `amount_not_exact` where that cannot be exact. */
-  literalAmount(amount: bigint, currency: string): bigint;
+  readonly literalAmount: (amount: bigint, currency: string) => bigint;
 }
