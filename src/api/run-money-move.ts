@@ -27,13 +27,19 @@ export async function runMoneyMove(
   call: KeyedCall,
   { kind, prefix, asked, reserve }: NewMove,
 ): Promise<HttpAnswer> {
-  const id = `${prefix}${createHash('sha256').update(`${keyScope(call)}\n${call.key}`).digest('hex').slice(0, 24)}`;
+  const id = `${prefix}${createHash('sha256')
+    .update(`${keyScope(call)}\n${call.key}`)
+    .digest('hex')
+    .slice(0, 24)}`;
   return runIdempotent(deps, call, {
     async reserve(tx) {
       const before = await readMoneyView(tx, kind, id);
       if (before === null) await reserve(tx, id);
       else if (Object.entries(asked).some(([field, value]) => value !== undefined && before[field] !== value)) {
-        throw new Problem('idempotency_key_reused', `This key was used for ${id}, which is another one; send a fresh one.`);
+        throw new Problem(
+          'idempotency_key_reused',
+          `This key was used for ${id}, which is another one; send a fresh one.`,
+        );
       }
       return { reservation: moneyWorkflowId(kind, id) };
     },
