@@ -9,6 +9,7 @@ import { loadConfig, summariseConfig } from './src/config.ts';
 import { createPool } from './src/database/pool.ts';
 import { createGateway } from './src/gateways/create-gateway.ts';
 import { confirmPayment } from './src/relay/confirm-payment.ts';
+import { ensureSchedules } from './src/relay/ensure-schedules.ts';
 import { startRelayLoop, type RelayLoop } from './src/relay/relay-loop.ts';
 import { sweepInbox } from './src/relay/sweep-inbox.ts';
 import { sweepOutbox } from './src/relay/sweep-outbox.ts';
@@ -46,6 +47,7 @@ const { address, namespace } = config.temporal;
 const connection = await NativeConnection.connect({ address });
 const clientConnection = await Connection.connect({ address });
 const client = new Client({ connection: clientConnection, namespace });
+await ensureSchedules(client, log);
 
 const relay: RelayLoop[] = [];
 const wakeRelay = () => {

@@ -1,6 +1,11 @@
 import { storeAnswer } from '../database/idempotency.ts';
 import type { Pool } from '../database/pool.ts';
-import { clearKey, findInterrupted, forgetAnswers, type InterruptedRequest } from '../database/reap-idempotency-keys.ts';
+import {
+  clearKey,
+  findInterrupted,
+  forgetAnswers,
+  type InterruptedRequest,
+} from '../database/reap-idempotency-keys.ts';
 import { readReservation, reservedAnswer } from '../database/reservation.ts';
 import type { Dependencies } from './dependencies.ts';
 

@@ -29,16 +29,17 @@ const LONGEST_WAIT_MS = 5_000;
  * paused. Every worker does it at its start. Where the server forbids it the worker works without: it says so in one line.
  */
 export async function ensureSchedules(client: Client, log: Logger): Promise<void> {
-  for (const schedule of SCHEDULES) {
-    try {
-      await client.withDeadline(Date.now() + LONGEST_WAIT_MS, () => ensure(client, schedule));
-    } catch (err) {
-      log.warn(
-        { schedule: schedule.id, err },
-        `schedule not made: start the workflow ${schedule.workflow} every ${schedule.every} by other means`,
-      );
-    }
-  }
+  const deadline = Date.now() + LONGEST_WAIT_MS;
+  await Promise.all(
+    SCHEDULES.map(async (schedule) => {
+      try {
+        await client.withDeadline(deadline, () => ensure(client, schedule));
+      } catch (err) {
+        const { id, workflow, every } = schedule;
+        log.warn({ schedule: id, err }, `schedule not made: start ${workflow} every ${every} by other means`);
+      }
+    }),
+  );
 }
 
 async function ensure({ schedule: schedules }: Client, { id, workflow, every, summary }: Schedule): Promise<void> {

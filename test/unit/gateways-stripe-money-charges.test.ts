@@ -3,6 +3,9 @@ import type { ChargeOrder } from '../../src/gateways/gateway.ts';
 import { sendJson, type Script } from '../support/scripted-server.ts';
 import { failureOf, refusal, stripeThat } from '../support/scripted-stripe.ts';
 
+/** Every answer comes, however busy the machine is. */
+const patientStripe = (script: Script) => stripeThat(script, 10_000);
+
 const INTENT = {
   id: 'pi_1',
   object: 'payment_intent',
@@ -43,7 +46,7 @@ function declinedBy(error: object): Script {
 
 describe('a saved card at Stripe', () => {
   it('is charged once, without its holder, under our key and our reference', async () => {
-    const { gateway, requests } = await stripeThat(answer(INTENT));
+    const { gateway, requests } = await patientStripe(answer(INTENT));
     expect(gateway.capabilities.chargesSavedCards).toBe(true);
     expect(await gateway.chargeSavedCard(ORDER)).toEqual(FACTS);
     expect(requests).toHaveLength(1);
@@ -65,13 +68,13 @@ describe('a saved card at Stripe', () => {
   });
 
   it('is charged for no order where the money is for none', async () => {
-    const { gateway, requests } = await stripeThat(answer({ ...INTENT, metadata: {} }));
+    const { gateway, requests } = await patientStripe(answer({ ...INTENT, metadata: {} }));
     expect(await gateway.chargeSavedCard({ ...ORDER, orderId: null })).toMatchObject({ orderId: null });
     expect(requests[0]?.body).not.toContain('order_id');
   });
 
   it('that takes days is pending', async () => {
-    const { gateway } = await stripeThat(answer({ ...INTENT, status: 'processing', amount_received: 0 }));
+    const { gateway } = await patientStripe(answer({ ...INTENT, status: 'processing', amount_received: 0 }));
     expect(await gateway.chargeSavedCard(ORDER)).toMatchObject({ status: 'pending', amount: 1999n });
   });
 
@@ -111,7 +114,7 @@ describe('a saved card at Stripe', () => {
       'lost_card',
     ],
   ])('that is declined %s is rejected, and that is nobody’s fault', async (_name, script, code) => {
-    const { gateway, requests } = await stripeThat(script);
+    const { gateway, requests } = await patientStripe(script);
     expect(await failureOf(gateway.chargeSavedCard(ORDER))).toMatchObject({ kind: 'rejected', code, ourFault: false });
     expect(requests).toHaveLength(1);
   });
@@ -153,13 +156,17 @@ describe('a saved card at Stripe', () => {
       false,
     ],
     ['cut', (_request, response) => response.socket?.resetAndDestroy(), 'unknown', 'connection_lost', false],
-    ['never answered', () => undefined, 'unknown', 'timeout', false],
     ['answered by another object', answer({ object: 'charge', id: 'ch_1' }), 'unknown', 'unreadable_answer', false],
     ['answered by a new status', answer({ ...INTENT, status: 'levitating' }), 'unknown', 'unreadable_answer', false],
   ])('%s', async (_name, script, kind, code, ourFault) => {
-    const { gateway, requests } = await stripeThat(script);
+    const { gateway, requests } = await patientStripe(script);
     expect(await failureOf(gateway.chargeSavedCard(ORDER))).toMatchObject({ kind, code, ourFault });
     expect(requests).toHaveLength(1);
+  });
+
+  it('that is never answered for is unknown', async () => {
+    const { gateway } = await stripeThat(() => undefined);
+    expect(await failureOf(gateway.chargeSavedCard(ORDER))).toMatchObject({ kind: 'unknown', code: 'timeout' });
   });
 
   it.each<[string, Partial<ChargeOrder>, string]>([
@@ -169,7 +176,7 @@ describe('a saved card at Stripe', () => {
     ['a fraction that Stripe does not take', { amount: 1234n, currency: 'KWD' }, 'amount_not_exact'],
     ['more than JSON carries', { amount: 2n ** 53n }, 'amount_not_exact'],
   ])('is never charged for %s: nothing is sent, nothing is repeated', async (_name, wrong, code) => {
-    const { gateway, requests } = await stripeThat(answer(INTENT));
+    const { gateway, requests } = await patientStripe(answer(INTENT));
     const error = await failureOf(gateway.chargeSavedCard({ ...ORDER, ...wrong }));
     expect(error).toMatchObject({ kind: 'rejected', code, ourFault: true });
     for (const secret of ['jane@example.com', '4242424242424242']) expect(error.message).not.toContain(secret);
@@ -178,7 +185,7 @@ describe('a saved card at Stripe', () => {
 });
 
 /** Newest first, as Stripe lists. */
-function listOf(all: readonly { readonly id: string }[]): Script {
+function listOf(all: readonly { readonly id: string; readonly status: string }[]): Script {
   return (request, response) => {
     const query = new URL(request.path, 'http://x').searchParams;
     const start = all.findIndex(({ id }) => id === query.get('starting_after')) + 1;
@@ -201,7 +208,7 @@ describe('the look-up of a charge', () => {
       created: now - 999,
     };
     const waiting = { ...INTENT, id: 'pi_3', status: 'requires_action', created: now - 999 };
-    const { gateway, requests } = await stripeThat(listOf([...all, INTENT, declined, waiting]));
+    const { gateway, requests } = await patientStripe(listOf([...all, INTENT, declined, waiting]));
     expect(await gateway.findCharges('charge:ch1', 'cus_1')).toEqual([
       FACTS,
       { ...FACTS, paymentId: 'pi_2', status: 'failed' },
@@ -218,21 +225,18 @@ describe('the look-up of a charge', () => {
   it('ends at what is too old to be looked for', async () => {
     const day = 24 * 60 * 60;
     const all = Array.from({ length: 300 }, (_, n) => ({ ...OTHER, id: `pi_o${n}`, created: now - n * 5 * day }));
-    const { gateway, requests } = await stripeThat(listOf(all));
+    const { gateway, requests } = await patientStripe(listOf(all));
     expect(await gateway.findCharges('charge:ch1', 'cus_1')).toEqual([]);
     expect(requests).toHaveLength(1);
   });
 
   it('is not disturbed by a payment of others that cannot be understood', async () => {
-    const { gateway } = await stripeThat(listOf([{ ...OTHER, id: 'pi_9', status: 'levitating' }, INTENT]));
+    const { gateway } = await patientStripe(listOf([{ ...OTHER, id: 'pi_9', status: 'levitating' }, INTENT]));
     expect(await gateway.findCharges('charge:ch1', 'cus_1')).toEqual([FACTS]);
   });
 
   it.each<[string, Script]>([
-    [
-      'one of ours cannot be understood',
-      listOf([INTENT, { ...INTENT, id: 'pi_2', status: 'levitating' } as typeof INTENT]),
-    ],
+    ['one of ours cannot be understood', listOf([INTENT, { ...INTENT, id: 'pi_2', status: 'levitating' }])],
     ['the same page comes again', answer({ object: 'list', data: [OTHER], has_more: true })],
     ['more is said to follow nothing', answer({ object: 'list', data: [], has_more: true })],
     ['it is not said whether more follows', answer({ object: 'list', data: [OTHER] })],
@@ -243,13 +247,13 @@ describe('the look-up of a charge', () => {
     ['Stripe is down', refusal(503, { type: 'api_error' })],
     ['it is cut', (_request, response) => response.socket?.resetAndDestroy()],
   ])('is temporary where %s: absent would be a guess', async (_name, script) => {
-    const { gateway } = await stripeThat(script);
+    const { gateway } = await patientStripe(script);
     expect(await failureOf(gateway.findCharges('charge:ch1', 'cus_1'))).toMatchObject({ kind: 'temporary' });
   });
 
   it('finds nothing of a customer who is not there: nobody can have charged them', async () => {
     const missing = { type: 'invalid_request_error', code: 'resource_missing', param: 'customer' };
-    const { gateway, requests } = await stripeThat(refusal(400, missing));
+    const { gateway, requests } = await patientStripe(refusal(400, missing));
     expect(await gateway.findCharges('charge:ch1', 'cus_1')).toEqual([]);
     expect(requests).toHaveLength(1);
     expect(await gateway.findCharges('charge:ch1', 'jane@example.com')).toEqual([]);
@@ -259,7 +263,7 @@ describe('the look-up of a charge', () => {
   it('looks through all payments where the list cannot be narrowed', async () => {
     const whole = listOf([OTHER, { ...INTENT, id: 'pi_2' }]);
     const narrow = refusal(400, { type: 'invalid_request_error', message: 'Unexpected customer' });
-    const { gateway, requests } = await stripeThat((request, response) =>
+    const { gateway, requests } = await patientStripe((request, response) =>
       (request.path.includes('customer=') ? narrow : whole)(request, response),
     );
     expect(await gateway.findCharges('charge:ch1', 'cus_1')).toMatchObject([{ paymentId: 'pi_2' }]);

@@ -41,9 +41,7 @@ export const newTopUp = z
 
 const move = {
   id: z.string(),
-  status: z
-    .enum(REFUND_STATUSES)
-    .describe('unknown: its outcome is being looked up. needs_review: a person decides.'),
+  status: z.enum(REFUND_STATUSES).describe('unknown: its outcome is being looked up. needs_review: a person decides.'),
   amount,
   currency: z.string(),
   source: z.string(),

@@ -39,11 +39,22 @@ const CAPABILITIES: Omit<GatewayCapabilities, 'paysOut'> = {
 /** One Razorpay account in one mode, over plain REST. Methods throw as `Gateway` says. */
 export function createRazorpayGateway(config: SourceConfig, options: RazorpayGatewayOptions = {}): Gateway {
   const source = config.name;
+  const { accountNumber } = config;
   const api = createRazorpayApi(config, options.timeoutMs ?? TIMEOUT_MS);
+  const account: RazorpayAccount = { source, api, accountNumber, refuse, misread };
 
   function misread(what: string, kind: 'temporary' | 'unknown'): GatewayError {
     const message = `${source} gave an answer about ${what} that could not be understood exactly.`;
     return new GatewayError(message, { kind, code: 'unreadable_answer' });
+  }
+
+  function refuseCharges(): Promise<never> {
+    return Promise.reject(
+      refuse(
+        `${source} charges no saved cards: a repeated charge could not be told from a second one.`,
+        'not_supported',
+      ),
+    );
   }
 
   async function listRefunds(paymentId: string): Promise<RefundFacts[]> {
@@ -65,21 +76,9 @@ export function createRazorpayGateway(config: SourceConfig, options: RazorpayGat
     }
   }
 
-  function refuseCharges(): Promise<never> {
-    return Promise.reject(
-      refuse(
-        `${source} charges no saved cards: a repeated charge could not be told from a second one.`,
-        'not_supported',
-      ),
-    );
-  }
-
-  const { accountNumber } = config;
-  const account: RazorpayAccount = { source, api, accountNumber, refuse, misread };
-
   return {
     source,
-    capabilities: { ...CAPABILITIES, paysOut: config.accountNumber !== null },
+    capabilities: { ...CAPABILITIES, paysOut: accountNumber !== null },
     verify: createRazorpayVerifier(config.webhookSecrets),
     read: readRazorpayEvent,
 

@@ -16,6 +16,7 @@ import { isChargeId, isStripeId, refundParent, stripeIdempotencyKey } from './id
 import { readStripeEvent } from './read-event.ts';
 import type { StripeAccount } from './stripe-account.ts';
 import { PAGE, createStripeApi, readPage } from './stripe-api.ts';
+import { UNREADABLE_ANSWER } from './stripe-http-client.ts';
 import { createStripeVerifier } from './verify-webhook.ts';
 
 interface StripeGatewayOptions {
@@ -43,6 +44,7 @@ const CAPABILITIES: GatewayCapabilities = {
 export function createStripeGateway(config: SourceConfig, options: StripeGatewayOptions): Gateway {
   const source = config.name;
   const api = createStripeApi(config, options.timeoutMs ?? TIMEOUT_MS);
+  const account: StripeAccount = { source, api, refuse, literalAmount };
 
   function refuse(why: string, code: string): GatewayError {
     return new GatewayError(`${source} ${why}, so nothing was sent.`, { kind: 'rejected', code, ourFault: true });
@@ -62,8 +64,6 @@ export function createStripeGateway(config: SourceConfig, options: StripeGateway
       (refund) => refundFacts(refund, paymentId),
     );
   }
-
-  const account: StripeAccount = { source, api, refuse, literalAmount };
 
   return {
     source,
@@ -151,8 +151,8 @@ export function createStripeGateway(config: SourceConfig, options: StripeGateway
   };
 }
 
-function isNotOffered({ statusCode }: { statusCode?: number }): boolean {
-  return statusCode === 400 || statusCode === 404;
+function isNotOffered({ statusCode, code }: { statusCode?: number; code?: string }): boolean {
+  return (statusCode === 400 || statusCode === 404) && code !== UNREADABLE_ANSWER;
 }
 
 /** A PaymentIntent that a customer can pay; null for an answer that is none. */

@@ -13,8 +13,8 @@ export interface LookUp<Facts> {
 }
 
 /**
- * An attempt whose outcome is open is looked for daily until a person decides it. That takes days, in the worst of companies
- * months; thirteen of them keep the look-up of an account that is years old to some pages, and lose nothing.
+ * An attempt whose outcome is open is looked for daily until a person decides it, which takes days and can take months.
+ * Thirteen of them leave room for that, and keep the look-up of an account that is years old to some pages.
  */
 const LOOK_BACK_SECONDS = 400 * 24 * 60 * 60;
 

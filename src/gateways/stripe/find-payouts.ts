@@ -17,7 +17,7 @@ export async function findPayouts({ api }: StripeAccount, reference: string): Pr
     reference,
     toFacts: transferFacts,
     ask: (page) => api.sdk.transfers.list({ transfer_group: reference, ...page }),
-    // An API without transfers can have made none.
+    // The payouts have just been listed, so this is Stripe or stands in for it; one without transfers can have made none.
     isAbsent: ({ statusCode }) => statusCode === 404,
   });
   return [...(payouts ?? []), ...(transfers ?? [])];

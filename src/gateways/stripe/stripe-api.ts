@@ -53,8 +53,7 @@ export function createStripeApi(config: SourceConfig, timeoutMs: number): Stripe
     try {
       return await ask();
     } catch (error) {
-      if (error instanceof Stripe.errors.StripeError && error.code !== UNREADABLE_ANSWER && isAbsent(error))
-        return null;
+      if (error instanceof Stripe.errors.StripeError && isAbsent(error)) return null;
       throw toGatewayError(error, { source, kind: 'read', what });
     }
   }
@@ -107,6 +106,7 @@ export function readPage(answer: unknown): { objects: unknown[]; next: string | 
   return { objects, next: answer['has_more'] === true ? lastId : undefined };
 }
 
-function isUnknownObject({ statusCode }: Refusal): boolean {
-  return statusCode === 404;
+/** In Stripe's own words; another's 404 says nothing about the object. */
+function isUnknownObject({ statusCode, code }: Refusal): boolean {
+  return statusCode === 404 && code !== UNREADABLE_ANSWER;
 }
