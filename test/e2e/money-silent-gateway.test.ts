@@ -73,4 +73,25 @@ describe('a database that cannot be had in time', () => {
     expect(await system.count('refunds where payment_id = $1', paymentId)).toBe(0);
     expect((await refund('starved-0', paymentId, 10)).status).toBe(201);
   });
+
+  it('while a request is under way is no reason to think that it was not taken: the same key finds it', async () => {
+    const { paymentId } = await system.paid('lost', 1_000);
+    await system.faults({ slow_ms: { ms: [1_000, 1_000], calls: ['refunds.writes'] } });
+    const asked = refund('lost', paymentId, 10);
+    await eventually('it is taken', () => system.row(`select 1 from idempotency_keys where key = 'lost'`));
+    const holder = await system.db.pool.connect();
+    try {
+      await holder.query('begin; lock table refunds in access exclusive mode');
+      const answer = await asked;
+      expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+      expect(answer.body.detail).toContain('under the same key');
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+    // At once: whoever failed has given up its lease.
+    const again = await refund('lost', paymentId, 10);
+    expect(again.status).toBe(201);
+    expect(await system.count('refunds where payment_id = $1', paymentId)).toBe(1);
+  });
 });

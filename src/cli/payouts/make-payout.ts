@@ -69,11 +69,7 @@ function shown(payout: PayoutToMake, body: ApiResult['body']): MadePayout {
   }
 }
 
-function refused(payout: PayoutToMake, { status, body }: ApiResult): MadePayout {
-  return {
-    payout,
-    result: 'refused',
-    id: null,
-    detail: `${String(body['code'] ?? status)}: ${String(body['detail'] ?? '')}`,
-  };
+function refused(payout: PayoutToMake, { status, body: { code, detail } }: ApiResult): MadePayout {
+  const reason = typeof code === 'string' && typeof detail === 'string' ? `${code}: ${detail}` : `HTTP ${status}`;
+  return { payout, result: 'refused', id: null, detail: reason };
 }
