@@ -11,6 +11,7 @@ import { runAudit } from './src/database/audit.ts';
 import { maintainPartitions } from './src/database/partitions.ts';
 import { createPool } from './src/database/pool.ts';
 import { saveRefusals } from './src/database/refusals.ts';
+import { openWorkChannel } from './src/database/work-channel.ts';
 import { createGateway } from './src/gateways/create-gateway.ts';
 import { handOver } from './src/relay/hand-over.ts';
 import { createLogger } from './src/telemetry/log.ts';
@@ -44,6 +45,7 @@ const sources = new Map<string, Source>(
     { gateway: createGateway(source, { toleranceMs: policies.webhookToleranceMs }), mode: source.mode },
   ]),
 );
+const work = openWorkChannel(database.listenUrl, () => undefined);
 const handOvers = createHandOvers({
   handOver: (event) =>
     temporal.withDeadline(Date.now() + HAND_OVER_MS, () => handOver({ client: temporal.workflow, pool }, event)),
@@ -54,6 +56,9 @@ const uiUrl = process.env['TEMPORAL_UI_URL'];
 
 const server = createServer({
   ...{ pool, temporal, sources, policies, handOvers, refusals, metrics, log },
+  wakeRelays: () => {
+    work.announce();
+  },
   audit: () => runAudit(pool, { loyaltyPointsPerMajorUnit: policies.loyaltyPointsPerMajorUnit }),
   temporalUi: uiUrl === undefined || uiUrl === '' ? null : { url: uiUrl, namespace },
   mailConfigured: config.mail !== null,
@@ -85,6 +90,7 @@ async function shutDown(signal: string): Promise<void> {
   await closed;
   await Promise.race([handOvers.idle(), delay(LAST_HAND_OVERS_MS)]);
   await refusals.flush();
+  await work.close();
   await connection.close();
   await pool.end();
   log.info('server stopped');

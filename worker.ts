@@ -7,7 +7,10 @@ import { retryInterceptor } from './src/activities/retry-interceptor.ts';
 import type { Source } from './src/activities/dependencies.ts';
 import { loadConfig, summariseConfig } from './src/config.ts';
 import { createPool } from './src/database/pool.ts';
+import { openWorkChannel } from './src/database/work-channel.ts';
 import { createGateway } from './src/gateways/create-gateway.ts';
+import { confirmPayment } from './src/relay/confirm-payment.ts';
+import { ensureSchedules } from './src/relay/ensure-schedules.ts';
 import { startRelayLoop, type RelayLoop } from './src/relay/relay-loop.ts';
 import { sweepInbox } from './src/relay/sweep-inbox.ts';
 import { sweepOutbox } from './src/relay/sweep-outbox.ts';
@@ -45,12 +48,20 @@ const { address, namespace } = config.temporal;
 const connection = await NativeConnection.connect({ address });
 const clientConnection = await Connection.connect({ address });
 const client = new Client({ connection: clientConnection, namespace });
+await ensureSchedules(client, log);
 
 const relay: RelayLoop[] = [];
 const wakeRelay = () => {
   for (const loop of relay) loop.wake();
 };
-const deps = { pool, sources, policies: config.policies, metrics, wakeRelay };
+// Work that other processes, the API first, leave for the relays.
+const work = openWorkChannel(config.database.listenUrl, wakeRelay);
+const deps = {
+  ...{ pool, sources, policies: config.policies, metrics, wakeRelay },
+  confirmPayment: async (source: string, paymentId: string, orderId: string | null) => {
+    await confirmPayment(client.workflow, { source, paymentId, orderId });
+  },
+};
 const common = {
   ...{ connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE, shutdownForceTime: SHUTDOWN_FORCE },
   interceptors: { activity: [retryInterceptor] },
@@ -96,6 +107,7 @@ try {
   await Promise.all(running);
 } finally {
   await Promise.all(relay.map((loop) => loop.stop()));
+  await work.close();
   await clientConnection.close();
   await connection.close();
   await pool.end();

@@ -34,7 +34,12 @@ export const IMPORT_TABLE = {
   // Pure: the same answer for the same question, in the sandbox of the workflows too.
   domain: { ours: [], types: [], npm: [], node: false },
   // Deterministic: what is replayed may touch the world through activities only, which it knows by their types.
-  workflows: { ours: ['domain'], types: ['activities'], npm: ['@temporalio/workflow', '@temporalio/common'], node: false },
+  workflows: {
+    ours: ['domain'],
+    types: ['activities'],
+    npm: ['@temporalio/workflow', '@temporalio/common'],
+    node: false,
+  },
   activities: { ours: ['domain', 'database', 'gateways', 'notify', 'telemetry'], types: [], npm: ANY, node: true },
   gateways: { ours: ['domain'], types: [], npm: ANY, node: true },
   database: { ours: ['domain'], types: [], npm: ANY, node: true },

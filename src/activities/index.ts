@@ -1,20 +1,30 @@
+import { createDecide } from './decide.ts';
 import type { Dependencies } from './dependencies.ts';
+import { createExecuteCardPayment } from './execute-card-payment.ts';
+import { createExecutePayout } from './execute-payout.ts';
 import { createExecuteRefund } from './execute-refund.ts';
 import { createExpireOrder } from './expire-order.ts';
+import { createLookAtCardPayment } from './look-at-card-payment.ts';
+import { createLookAtPayout } from './look-at-payout.ts';
 import { createLookAtRefund } from './look-at-refund.ts';
 import { createLoseSightOfCheckout } from './lose-sight-of-checkout.ts';
-import { createLoseSightOfRefund } from './lose-sight-of-refund.ts';
+import { createLoseSightOfMove } from './lose-sight-of-move.ts';
 import { createPrepareCheckout } from './prepare-checkout.ts';
+import { createReapIdempotencyKeys } from './reap-idempotency-keys.ts';
 import { createSettlePayment } from './settle-payment.ts';
 
 /** All activities, bound to what they work with. Each is safe to run twice. */
 export function createActivities(deps: Dependencies) {
   return {
     settlePayment: createSettlePayment(deps),
+    decide: createDecide(deps),
     lookAtRefund: createLookAtRefund(deps),
-    loseSightOfRefund: createLoseSightOfRefund(deps),
+    lookAtPayout: createLookAtPayout(deps),
+    lookAtCardPayment: createLookAtCardPayment(deps),
+    loseSightOfMove: createLoseSightOfMove(deps),
     expireOrder: createExpireOrder(deps),
     loseSightOfCheckout: createLoseSightOfCheckout(deps),
+    reapIdempotencyKeys: createReapIdempotencyKeys(deps),
   };
 }
 
@@ -22,6 +32,8 @@ export function createActivities(deps: Dependencies) {
 export function createMoneyActivities(deps: Dependencies) {
   return {
     executeRefund: createExecuteRefund(deps),
+    executePayout: createExecutePayout(deps),
+    executeCardPayment: createExecuteCardPayment(deps),
     prepareCheckout: createPrepareCheckout(deps),
   };
 }

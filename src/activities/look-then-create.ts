@@ -9,9 +9,9 @@ export interface MoneyCall<Found> {
   readonly source: string;
   /** Ours, the same in every attempt. */
   readonly reference: string;
-  /** By our reference; null where the gateway has nothing under it. `attempt` grows after a repaired rejection. */
-  find(attempt: number): Promise<Found | null>;
-  /** Writes that an answer is outstanding, then sends; null where it must not be sent any more. */
+  /** By our reference; null where the gateway has nothing under it. */
+  find(): Promise<Found | null>;
+  /** Writes that an answer is outstanding, then sends; null where it must not be sent any more. `attempt` grows after a repaired rejection. */
   create(attempt: number, at: Date): Promise<Found | null>;
 }
 
@@ -34,7 +34,7 @@ export async function lookThenCreate<Found>(
   // The engine's clock: it is the one that spaces the attempts.
   const at = new Date(Context.current().info.currentAttemptScheduledTimestampMs);
   const state = await readGatewayCall(deps.pool, call.reference);
-  const found = await counted(deps, call.source, 'find', () => call.find(state.attempt));
+  const found = await counted(deps, call.source, 'find', () => call.find());
   if (found !== null) return { result: 'done', found };
   if (state.unanswered) {
     const apart = state.absentSince === null ? 0 : at.getTime() - state.absentSince.getTime();

@@ -33,7 +33,9 @@ export function createSettlePayment(deps: Dependencies) {
     const { source, paymentId, callers } = input;
     const { gateway, mode } = sourceOf(deps, source);
     const work = await readPaymentWork(deps.pool, source, paymentId);
-    if (work.events.length === 0 && callers.length === 0 && !input.look) return null;
+    // One that waits for its order is woken by its creation, though no event of it may be left.
+    const asked = input.look || callers.length > 0 || work.events.length > 0 || (work.payment?.waits ?? false);
+    if (!asked) return null;
     const shown = await look(gateway, paymentId, {
       refundsToo: (work.payment?.refundsKnown ?? false) || work.events.some((event) => event.subject === 'refund'),
     }).catch(async (error: unknown) => {

@@ -1,7 +1,5 @@
-import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
-import { paymentStartOptions } from '../relay/start-options.ts';
-import { confirmPaymentUpdate } from '../workflows/messages.ts';
+import { confirmPayment as confirm } from '../relay/confirm-payment.ts';
 import type { ApiDeps } from './deps.ts';
 import { within } from './within.ts';
 
@@ -19,19 +17,9 @@ export async function confirmPayment(
 ): Promise<PaymentOutcome> {
   const deadline = Date.now() + LONGEST_WAIT_MS;
   try {
-    const { outcome } = await within(deadline, () =>
-      temporal.withDeadline(deadline, () =>
-        temporal.workflow.executeUpdateWithStart(confirmPaymentUpdate, {
-          args: [],
-          // An operation object serves one call.
-          startWorkflowOperation: new WithStartWorkflowOperation('processPayment', {
-            ...paymentStartOptions(source, paymentId, null),
-            workflowIdConflictPolicy: 'USE_EXISTING',
-          }),
-        }),
-      ),
+    return await within(deadline, () =>
+      temporal.withDeadline(deadline, () => confirm(temporal.workflow, { source, paymentId, orderId: null })),
     );
-    return outcome;
   } catch (error) {
     log.warn({ err: error, source, payment_id: paymentId }, 'confirm: no outcome in time');
     return 'pending';

@@ -20,6 +20,8 @@ export interface ApiDeps {
   readonly sources: ReadonlyMap<string, Source>;
   readonly policies: Policies;
   readonly handOvers: HandOvers;
+  /** Tells the relays of all processes that the outbox has a new row; they find it by polling too. */
+  readonly wakeRelays: () => void;
   readonly audit: () => Promise<AuditReport>;
   readonly metrics: Metrics;
   readonly log: Logger;

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { ApiScope } from '../database/rotate-api-key.ts';
+import { jsonText } from '../domain/json-text.ts';
 import type { ProblemCode, RequestMistake } from '../domain/problem.ts';
 import type { ApiDeps } from './deps.ts';
-import { jsonText } from './json-text.ts';
 import type { HttpAnswer } from './problem-response.ts';
 
 /** `{name}` parts of a path, by their names. */

@@ -9,6 +9,7 @@ import {
   type StoredAnswer,
 } from '../database/idempotency.ts';
 import { inTransaction, type Tx } from '../database/pool.ts';
+import { isDatabaseUnavailable } from '../database/postgres-errors.ts';
 import { canonicalJson } from '../domain/canonical-json.ts';
 import { Problem } from '../domain/problem.ts';
 import type { ApiDeps } from './deps.ts';
@@ -28,7 +29,8 @@ export interface KeyedOperation {
   readonly complete: (reservation: string) => Promise<StoredAnswer>;
 }
 
-interface KeyedCall {
+/** A request under an Idempotency-Key. */
+export interface KeyedCall {
   readonly client: string;
   readonly method: string;
   /** The concrete path, spelt in one way. */
@@ -40,6 +42,13 @@ interface KeyedCall {
 
 /** A request that is still running answers within seconds. */
 const RUNNING_RETRY_SECONDS = 2;
+/** A database that went away is back within seconds. */
+const UNAVAILABLE_RETRY_SECONDS = 2;
+
+/** Where a key means something, and nowhere else (E3): one client, one method, one concrete path. */
+export function keyScope({ client, method, path }: KeyedCall): string {
+  return `${client} ${method} ${path}`;
+}
 
 /**
  * Runs a request under its Idempotency-Key once (E2–E4): the claim and the reservation commit together, the work happens
@@ -53,7 +62,7 @@ export async function runIdempotent(
   operation: KeyedOperation,
 ): Promise<HttpAnswer> {
   const request: KeyedRequest = {
-    scope: `${call.client} ${call.method} ${call.path}`,
+    scope: keyScope(call),
     key: call.key,
     hash: createHash('sha256').update(canonicalJson(call.sent)).digest(),
   };
@@ -104,7 +113,13 @@ async function complete(
     await releaseLease(deps.pool, request).catch((cause: unknown) => {
       deps.log.debug({ err: cause, reservation }, 'lease not released; it runs out by itself');
     });
-    throw error;
+    if (!isDatabaseUnavailable(error)) throw error;
+    // Whoever reads that nothing was stored would send it again under a fresh key.
+    throw new Problem(
+      'unavailable',
+      'The database went away while this was under way. What was asked for stands: send it again under the same key.',
+      { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS },
+    );
   }
 }
 

@@ -12,7 +12,7 @@ export type {
   Payment,
   TimelineEntry,
 } from './types.ts';
-export type { CheckoutState, PaymentState, RefundState } from '../workflows/messages.ts';
+export type { CheckoutState, PaymentState, MoneyState } from '../workflows/messages.ts';
 export type { OrderStatus } from '../domain/order-states.ts';
 export type { PaymentOutcome } from '../domain/payment-outcome.ts';
 export type { PaymentStatus } from '../domain/payment-states.ts';

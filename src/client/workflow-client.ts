@@ -4,11 +4,10 @@ import {
   checkoutStateQuery,
   paymentEventSignal,
   paymentStateQuery,
-  refundChangedSignal,
-  refundStateQuery,
+  refundMessages,
   type CheckoutState,
+  type MoneyState,
   type PaymentState,
-  type RefundState,
 } from '../workflows/messages.ts';
 
 /**
@@ -20,7 +19,7 @@ export interface WorkflowClient {
   paymentState(source: string, paymentId: string): Promise<PaymentState>;
   /** Look at the payment now; harmless however often. Only an open run hears it. */
   wakePayment(source: string, paymentId: string): Promise<void>;
-  refundState(refundId: string): Promise<RefundState>;
+  refundState(refundId: string): Promise<MoneyState>;
   wakeRefund(refundId: string): Promise<void>;
   checkoutState(orderId: string, n: number): Promise<CheckoutState>;
 }
@@ -34,8 +33,8 @@ export function createWorkflowClient(temporal: TemporalWorkflowClient): Workflow
   return {
     paymentState: (source, paymentId) => payment(source, paymentId).query(paymentStateQuery),
     wakePayment: (source, paymentId) => payment(source, paymentId).signal(paymentEventSignal, NO_EVENT),
-    refundState: (refundId) => refund(refundId).query(refundStateQuery),
-    wakeRefund: (refundId) => refund(refundId).signal(refundChangedSignal),
+    refundState: (refundId) => refund(refundId).query(refundMessages.state),
+    wakeRefund: (refundId) => refund(refundId).signal(refundMessages.changed),
     checkoutState: (orderId, n) => temporal.getHandle(checkoutWorkflowId(orderId, n)).query(checkoutStateQuery),
   };
 }

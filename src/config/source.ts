@@ -62,7 +62,9 @@ export function sourceSchema(entry: unknown) {
           .string({ error: 'is missing; give the source a name' })
           .regex(/^[a-z0-9-]{1,32}$/, { error: 'must be 1 to 32 of a-z, 0-9 and "-"' })
           // Events of that source would share their ids with our own (C1).
-          .refine((name) => name !== 'outbox', { error: 'is taken: our own events are called outbox:…; choose another' }),
+          .refine((name) => name !== 'outbox', {
+            error: 'is taken: our own events are called outbox:…; choose another',
+          }),
         kind: oneOf(KINDS),
         mode: oneOf(['test', 'live']),
         ...rules,

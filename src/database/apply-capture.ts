@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg';
 import type { CaptureDecision } from '../domain/decide-capture.ts';
 import { deadLetterId } from '../domain/keys.ts';
 import { CUSTOMER_DEPOSITS, REFUNDS_PAYABLE, UNALLOCATED } from '../domain/ledger.ts';
+import { PAYABLE_ORDER_STATUSES, REVIVABLE_ORDER_STATUSES } from '../domain/order-states.ts';
 import { announce, type Announcement } from './announce.ts';
 import { EFFECTS } from './effects/index.ts';
 import type { LockedOrder } from './lock-order.ts';
@@ -23,6 +24,8 @@ export interface CaptureToApply {
   readonly pointsPerMajorUnit: number;
   /** The money already stands in the ledger as unallocated: it waited for a human, and now needs none. */
   readonly alreadyPosted: boolean;
+  /** A person counts it although the order was cancelled or expired. */
+  readonly revive?: boolean;
 }
 
 /** Carries out the decision on a capture, inside the money transaction; answers the order as it stands afterwards. */
@@ -71,9 +74,15 @@ async function countCapture(
        paid_payment_id = case when amount_paid + $2::bigint >= amount_due then $4 end,
        paid_at = case when amount_paid + $2::bigint >= amount_due then now() end,
        updated_at = now()
-     where id = $1 and status in ('pending_payment', 'payment_pending', 'partially_paid', 'failed_final')
+     where id = $1 and status = any($5)
      returning status, amount_paid`,
-    [c.order.id, c.amount, c.source, c.paymentId],
+    [
+      c.order.id,
+      c.amount,
+      c.source,
+      c.paymentId,
+      c.revive === true ? REVIVABLE_ORDER_STATUSES : PAYABLE_ORDER_STATUSES,
+    ],
   );
   const updated = rows[0];
   if (updated === undefined) throw new Error(`Order ${c.order.id} changed under its own lock.`);

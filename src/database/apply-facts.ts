@@ -9,6 +9,7 @@ import { applyCapture } from './apply-capture.ts';
 import { applyDisputes } from './apply-disputes.ts';
 import type { AppliedPayment, PaymentToApply } from './apply-payment.ts';
 import { applyRefunds } from './apply-refunds.ts';
+import { followCardPayment } from './follow-card-payment.ts';
 import { finishEvents } from './finish-events.ts';
 import { holdEvents } from './hold-events.ts';
 import { holdPayment } from './hold-payment.ts';
@@ -56,6 +57,9 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
     outcome: outcome ?? 'pending',
     keepOutcome,
     waitingFor: waits && hold === null ? 'order' : null,
+  });
+  const move = await followCardPayment(tx, {
+    ...{ source, paymentId, orderId, status, cause, reference: facts.reference ?? known?.reference ?? null },
   });
   if (hold !== null) await holdPayment(tx, step, hold, captured);
   if (order !== null && status !== 'captured') await updateUnpaidOrder(tx, { ...input, order, cause });
@@ -122,6 +126,7 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
     nextLookMs: least(claiming.nextLookMs, waiting.nextLookMs),
     needsHuman: outcome === 'held_for_review' || claiming.held > 0,
     changedRefunds,
+    changedMoves: move === null ? [] : [move],
   };
 }
 

@@ -1,11 +1,13 @@
 import type { Pool, PoolClient } from 'pg';
 import { outcomeForOthers } from '../domain/decide-capture.ts';
 import type { Mode, PaymentFacts, RefundFacts } from '../domain/gateway-facts.ts';
+import { topUpOf } from '../domain/keys.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
 import type { PaymentStatus } from '../domain/payment-states.ts';
 import type { Policies } from '../domain/policies.ts';
 import { sortEvents, type SortedEvents } from '../domain/sort-events.ts';
 import { applyFacts } from './apply-facts.ts';
+import { applyTopUpFacts } from './apply-top-up-facts.ts';
 import { finishEvents } from './finish-events.ts';
 import { holdEvents } from './hold-events.ts';
 import { lockEvents } from './lock-events.ts';
@@ -48,6 +50,8 @@ export interface AppliedPayment {
   readonly needsHuman: boolean;
   /** Refunds whose workflows should look again. */
   readonly changedRefunds: readonly string[];
+  /** Workflows of charges and top-ups that should look again. */
+  readonly changedMoves: readonly string[];
 }
 
 /**
@@ -64,7 +68,9 @@ export async function applyPayment(pool: Pool, asked: PaymentToApply): Promise<A
     await holdEvents(tx, input, sorted.conflicting);
     if (sorted.otherMode) return ignoreOtherMode(tx, input, sorted);
     if (input.facts === null || !sorted.mayApply) return leaveAsItIs(tx, input, sorted, known);
-    return applyFacts(tx, { input, facts: input.facts, sorted, orderId, order, known });
+    const step = { input, facts: input.facts, sorted, orderId, order, known };
+    const topUp = topUpOf(input.facts.reference ?? known?.reference ?? null);
+    return topUp === null ? applyFacts(tx, step) : applyTopUpFacts(tx, step, topUp);
   });
 }
 
@@ -89,6 +95,7 @@ async function leaveAsItIs(
     nextLookMs: claiming.nextLookMs,
     needsHuman: claiming.held > 0 || sorted.conflicting.length > 0,
     changedRefunds: [],
+    changedMoves: [],
   };
 }
 
@@ -104,5 +111,6 @@ async function ignoreOtherMode(
     callerOutcomes: Object.fromEntries(input.callers.map((caller) => [caller, 'not_payable'])),
     needsHuman: false,
     changedRefunds: [],
+    changedMoves: [],
   };
 }

@@ -15,7 +15,7 @@ export interface RefundedPayment {
   readonly captured: bigint;
   readonly currency: string;
   /** Where the captured money stands in the books. */
-  readonly allocation: 'counted' | 'owed_back' | 'unallocated';
+  readonly allocation: 'counted' | 'owed_back' | 'unallocated' | 'wallet';
   readonly cause: string;
   readonly pointsPerMajorUnit: number;
 }
@@ -28,6 +28,8 @@ export interface RefundRow {
   readonly currency: string;
   readonly reference: string | null;
   readonly gatewayRefundId: string | null;
+  /** The gateway's objects of attempts before the one that a person ordered (F3). */
+  readonly supersededGatewayIds: readonly string[];
   readonly orderId: string | null;
 }
 
@@ -55,6 +57,7 @@ export async function applyRefunds(
   let foreign = false;
   // The gateway's order of listing is its own; ours must not depend on it.
   for (const fact of [...facts].sort((a, b) => (a.refundId < b.refundId ? -1 : 1))) {
+    if (rows.some((r) => r.supersededGatewayIds.includes(fact.refundId))) continue;
     let row =
       rows.find((r) => r.gatewayRefundId === fact.refundId) ??
       rows.find((r) => r.gatewayRefundId === null && r.reference !== null && r.reference === fact.reference);
@@ -87,7 +90,8 @@ export async function applyRefunds(
 
 async function lockRefunds(tx: PoolClient, source: string, paymentId: string): Promise<RefundRow[]> {
   const { rows } = await tx.query<RefundRow>(
-    `select id, kind, status, amount, currency, reference, gateway_refund_id as "gatewayRefundId", order_id as "orderId"
+    `select id, kind, status, amount, currency, reference, gateway_refund_id as "gatewayRefundId",
+            superseded_gateway_ids as "supersededGatewayIds", order_id as "orderId"
      from refunds where source = $1 and payment_id = $2 order by id for update`,
     [source, paymentId],
   );
@@ -109,6 +113,7 @@ async function insertGatewayRefund(
     currency: fact.currency,
     reference: null,
     gatewayRefundId: fact.refundId,
+    supersededGatewayIds: [],
     orderId: order?.id ?? null,
   };
   await tx.query(

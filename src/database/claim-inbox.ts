@@ -4,7 +4,13 @@ import type { Pool } from 'pg';
 export interface UnhandedEvent {
   readonly source: string;
   readonly eventId: string;
-  readonly paymentId: string;
+  /** Null for a payout's event. */
+  readonly paymentId: string | null;
+  readonly subject: string | null;
+  /** The gateway's id of the payout. */
+  readonly objectId: string | null;
+  /** Ours, where the event carries one. */
+  readonly reference: string | null;
   readonly orderId: string | null;
 }
 
@@ -27,7 +33,7 @@ export async function claimInbox(pool: Pool, batch: number): Promise<UnhandedEve
     `with due as (
        select source, event_id from webhook_events
        where (state = 'pending' or look_again_at is not null)
-         and payment_id is not null
+         and (payment_id is not null or subject = 'payout')
          and (claimed_until is null or claimed_until < now())
          and (handed_over_at is null and (received_at < now() - make_interval(secs => ${GRACE_SECONDS}) or look_again_at is not null)
            or handed_over_at < now() - make_interval(mins => ${LOST_MINUTES})
@@ -36,7 +42,8 @@ export async function claimInbox(pool: Pool, batch: number): Promise<UnhandedEve
        for no key update skip locked)
      update webhook_events e set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
      from due where e.source = due.source and e.event_id = due.event_id
-     returning e.source, e.event_id as "eventId", e.payment_id as "paymentId", e.order_id as "orderId"`,
+     returning e.source, e.event_id as "eventId", e.payment_id as "paymentId", e.order_id as "orderId",
+               e.subject, e.object_id as "objectId", e.reference`,
     [batch],
   );
   return rows;

@@ -84,7 +84,7 @@ export async function keepReservation(tx: Tx, { scope, key }: KeyedRequest, rese
  */
 export async function storeAnswer(
   db: Db,
-  { scope, key }: KeyedRequest,
+  { scope, key }: Pick<KeyedRequest, 'scope' | 'key'>,
   answer: StoredAnswer,
 ): Promise<{ readonly answer: StoredAnswer; readonly first: boolean }> {
   const stored = await db.query(

@@ -8,6 +8,7 @@ export interface LockedPayment {
   readonly outcome: PaymentOutcome | null;
   readonly waitingFor: 'order' | 'gateway' | null;
   readonly orderId: string | null;
+  readonly reference: string | null;
   readonly amount: bigint | null;
   readonly currency: string | null;
   readonly amountRefunded: bigint;
@@ -24,6 +25,7 @@ export async function lockPayment(tx: PoolClient, source: string, paymentId: str
     outcome: PaymentOutcome | null;
     waiting_for: 'order' | 'gateway' | null;
     order_id: string | null;
+    reference: string | null;
     amount: bigint | null;
     currency: string | null;
     amount_refunded: bigint;
@@ -31,7 +33,7 @@ export async function lockPayment(tx: PoolClient, source: string, paymentId: str
     counted: LockedPayment['counted'];
     automatic_refund: LockedPayment['automaticRefund'];
   }>(
-    `select p.status, p.outcome, p.waiting_for, p.order_id, p.amount, p.currency, p.amount_refunded, p.created_at,
+    `select p.status, p.outcome, p.waiting_for, p.order_id, p.reference, p.amount, p.currency, p.amount_refunded, p.created_at,
             (select json_build_object('by', c.counted_by, 'outcome', c.outcome) from order_payments c
              where c.source = p.source and c.payment_id = p.payment_id) as counted,
             (select r.kind from refunds r where r.source = p.source and r.payment_id = p.payment_id
@@ -46,6 +48,7 @@ export async function lockPayment(tx: PoolClient, source: string, paymentId: str
     outcome: row.outcome,
     waitingFor: row.waiting_for,
     orderId: row.order_id,
+    reference: row.reference,
     amount: row.amount,
     currency: row.currency,
     amountRefunded: row.amount_refunded,

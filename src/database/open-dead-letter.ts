@@ -1,15 +1,5 @@
 import type { PoolClient } from 'pg';
-
-export type DeadLetterKind =
-  | 'refund_failed'
-  | 'outcome_unknown'
-  | 'wrong_currency'
-  | 'late_capture'
-  | 'order_not_payable'
-  | 'unmatched_payment'
-  | 'unknown_at_gateway'
-  | 'event_unreadable'
-  | 'refunds_exceed_captured';
+import type { DeadLetterKind } from '../domain/dead-letter-choices.ts';
 
 export interface DeadLetter {
   /** Derived from what it is about: the same trouble is one row however often it is met. */
@@ -20,6 +10,7 @@ export interface DeadLetter {
   readonly orderId?: string | null;
   readonly paymentId?: string | null;
   readonly refundId?: string | null;
+  readonly payoutId?: string | null;
   readonly amount?: bigint | null;
   readonly currency?: string | null;
   /** One sentence for the person who decides. */
@@ -37,8 +28,8 @@ export interface DeadLetter {
 export async function openDeadLetter(tx: PoolClient, d: DeadLetter): Promise<void> {
   await tx.query(
     `insert into dead_letters (id, kind, source, event_id, order_id, payment_id, refund_id, amount, currency, last_error,
-                               workflow_id, extra_capture)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                               workflow_id, extra_capture, payout_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
      on conflict (id) do update set
        last_error = excluded.last_error,
        order_id = coalesce(excluded.order_id, dead_letters.order_id),
@@ -57,6 +48,7 @@ export async function openDeadLetter(tx: PoolClient, d: DeadLetter): Promise<voi
       d.lastError,
       d.workflowId ?? null,
       d.extraCapture ?? false,
+      d.payoutId ?? null,
     ],
   );
 }

@@ -5,7 +5,7 @@ import { ledgerLines, type Posting } from '../domain/ledger.ts';
 export interface PostingContext {
   readonly orderId: string | null;
   readonly source: string;
-  readonly paymentId: string;
+  readonly paymentId: string | null;
   readonly refundId?: string | null;
 }
 

@@ -28,6 +28,8 @@ export interface PaymentWork {
     /** Its capture has been decided: it belongs to that order from then on, whatever the gateway's object says later. */
     readonly decided: boolean;
     readonly refundsKnown: boolean;
+    /** Captured, and its order was not there when it was last looked at. */
+    readonly waits: boolean;
   } | null;
 }
 
@@ -37,7 +39,7 @@ const EVENTS_PER_STEP = 500;
 /** All unprocessed events of a payment, oldest first, in one round trip. */
 export async function readPaymentWork(pool: Pool, source: string, paymentId: string): Promise<PaymentWork> {
   const { rows } = await pool.query<{
-    payment: { order_id: string | null; decided: boolean; refunds_known: boolean } | null;
+    payment: { order_id: string | null; decided: boolean; refunds_known: boolean; waits: boolean } | null;
     events: {
       event_id: string;
       event_type: string;
@@ -54,6 +56,7 @@ export async function readPaymentWork(pool: Pool, source: string, paymentId: str
   }>(
     `select
        (select json_build_object('order_id', p.order_id,
+          'waits', p.waiting_for is not null,
           'decided', p.status = 'captured' and p.waiting_for is null,
           'refunds_known', exists (select from refunds r where r.source = $1 and r.payment_id = $2))
         from payments p where p.source = $1 and p.payment_id = $2) as payment,
@@ -85,6 +88,11 @@ export async function readPaymentWork(pool: Pool, source: string, paymentId: str
     payment:
       row.payment === null
         ? null
-        : { orderId: row.payment.order_id, decided: row.payment.decided, refundsKnown: row.payment.refunds_known },
+        : {
+            orderId: row.payment.order_id,
+            decided: row.payment.decided,
+            refundsKnown: row.payment.refunds_known,
+            waits: row.payment.waits,
+          },
   };
 }

@@ -14,13 +14,14 @@ export interface Refund {
   /** Null for one that somebody began at the gateway. */
   readonly reference: string | null;
   readonly gatewayRefundId: string | null;
+  readonly supersededGatewayIds: readonly string[];
   readonly lastError: string | null;
 }
 
 export async function readRefund(db: Db, refundId: string): Promise<Refund | null> {
   const { rows } = await db.query<Refund>(
     `select id, source, payment_id as "paymentId", order_id as "orderId", kind, status, amount, currency, reference,
-            gateway_refund_id as "gatewayRefundId", last_error as "lastError"
+            gateway_refund_id as "gatewayRefundId", superseded_gateway_ids as "supersededGatewayIds", last_error as "lastError"
      from refunds where id = $1`,
     [refundId],
   );

@@ -1,7 +1,8 @@
 import type { PoolClient } from 'pg';
 
 export interface Transition {
-  readonly machine: 'order' | 'payment' | 'refund' | 'checkout' | 'dispute' | 'dead_letter';
+  readonly machine:
+    'order' | 'payment' | 'refund' | 'checkout' | 'dispute' | 'dead_letter' | 'payout' | 'charge' | 'top_up';
   readonly objectId: string;
   readonly from: string | null;
   readonly to: string;

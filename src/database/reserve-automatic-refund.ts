@@ -7,7 +7,8 @@ export interface AutomaticRefund {
   readonly kind: AutomaticRefundKind;
   readonly source: string;
   readonly paymentId: string;
-  readonly orderId: string;
+  /** Null where a person gives back a payment that no order is known for. */
+  readonly orderId: string | null;
   /** What was captured; the refund takes what is still refundable of it (E6). */
   readonly captured: bigint;
   readonly currency: string;

@@ -18,14 +18,16 @@ export interface PaymentToSave {
   /** The outcome was decided before and stands. */
   readonly keepOutcome: boolean;
   readonly waitingFor: 'order' | null;
+  /** What the money is for; an order unless said otherwise. */
+  readonly purpose?: 'order' | 'top_up';
   readonly cause: string;
 }
 
 /** Writes what is known of a payment now, and the transition if its status changed. */
 export async function savePayment(tx: PoolClient, p: PaymentToSave): Promise<void> {
   await tx.query(
-    `insert into payments (source, payment_id, order_id, status, amount, currency, reference, outcome, waiting_for)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    `insert into payments (source, payment_id, order_id, status, amount, currency, reference, outcome, waiting_for, purpose)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $11)
      on conflict (source, payment_id) do update set
        order_id = coalesce(excluded.order_id, payments.order_id),
        status = excluded.status,
@@ -46,6 +48,7 @@ export async function savePayment(tx: PoolClient, p: PaymentToSave): Promise<voi
       p.outcome,
       p.waitingFor,
       p.keepOutcome,
+      p.purpose ?? 'order',
     ],
   );
   if (p.known?.status === p.status) return;

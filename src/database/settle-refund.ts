@@ -16,6 +16,7 @@ import { EFFECTS } from './effects/index.ts';
 import type { LockedOrder } from './lock-order.ts';
 import { openDeadLetter, recoverDeadLetters } from './open-dead-letter.ts';
 import { postToLedger } from './post-to-ledger.ts';
+import { takeFromWallet } from './take-from-wallet.ts';
 
 export interface RefundToSettle {
   readonly payment: RefundedPayment;
@@ -25,6 +26,8 @@ export interface RefundToSettle {
   readonly row: RefundRow;
   readonly from: RefundStatus | null;
   readonly failureCode: string | null;
+  /** A person has just said so: nobody needs to be asked again. */
+  readonly quiet?: boolean;
 }
 
 /**
@@ -45,7 +48,7 @@ export async function settleRefund(tx: PoolClient, r: RefundToSettle): Promise<L
   const order = returned ? await moveMoney(tx, r, 'returned') : r.order;
   await announceRefund(tx, r, 'refund.failed');
   // One that the machine or a person began was meant to happen: its failure is nobody's to forget.
-  if (r.row.kind !== 'gateway' || returned) {
+  if (r.quiet !== true && (r.row.kind !== 'gateway' || returned)) {
     await openDeadLetter(tx, {
       id: deadLetterId('refund_failed', r.row.id),
       kind: 'refund_failed',
@@ -90,9 +93,15 @@ async function moveMoney(
   await postToLedger(
     tx,
     {
-      key: change === 'succeeded' ? refundedPostingKey(row.id) : refundReturnedPostingKey(row.id),
+      key:
+        change === 'succeeded'
+          ? refundedPostingKey(row.id, row.supersededGatewayIds.length)
+          : refundReturnedPostingKey(row.id, row.supersededGatewayIds.length),
       currency: row.currency,
-      transfers: transfers(payment, split, change),
+      transfers:
+        payment.allocation === 'wallet'
+          ? await takeFromWallet(tx, payment, row, change)
+          : transfers(payment, split, change),
     },
     { orderId: row.orderId, source: payment.source, paymentId: payment.paymentId, refundId: row.id },
   );

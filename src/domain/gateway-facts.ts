@@ -43,6 +43,17 @@ export interface PreparedPayment {
   readonly clientSecret: string | null;
 }
 
+/** A payout as its gateway shows it now. */
+export interface PayoutFacts {
+  readonly payoutId: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly status: 'pending' | 'paid' | 'failed';
+  /** Our reference, if the payout is ours. */
+  readonly reference: string | null;
+  readonly failureCode: string | null;
+}
+
 /** What a gateway offers, as data (docs/gateways.md shows it). */
 export interface GatewayCapabilities {
   /** A create that got no answer has surely landed, or never will, after this long (F2). */
@@ -53,4 +64,8 @@ export interface GatewayCapabilities {
   readonly findsRefundsByReference: boolean;
   /** Whether the gateway can prepare a payment for a customer to complete. */
   readonly preparesPayments: boolean;
+  /** Whether a card that the gateway keeps can be charged without its holder. */
+  readonly chargesSavedCards: boolean;
+  /** Whether money can be paid out to a seller. */
+  readonly paysOut: boolean;
 }

@@ -47,11 +47,6 @@ export function refundWorkflowId(refundId: string): string {
   return `refund:${refundId}`;
 }
 
-/** The inverse of `refundWorkflowId`; null for any other id. */
-export function parseRefundWorkflowId(id: string): string | null {
-  return id.startsWith('refund:') ? id.slice('refund:'.length) : null;
-}
-
 /** `order:{order_id}`: the workflow that lets an order expire. */
 export function orderWorkflowId(orderId: string): string {
   return join('order', orderId);
@@ -76,6 +71,36 @@ export function parseCheckoutWorkflowId(id: string): { orderId: string; n: numbe
   return checkoutWorkflowId(orderId, n) === id ? { orderId, n } : null;
 }
 
+/** `{seller_id}:{settlement_date}`, in test mode `test:{seller_id}:{settlement_date}`: one payout per seller and day (E5). */
+export function payoutId(mode: 'test' | 'live', sellerId: string, settlementDate: string): string {
+  return mode === 'test' ? join('test', sellerId, settlementDate) : join(sellerId, settlementDate);
+}
+
+/** `payout:{payout_id}`: the payout's workflow, and its reference at the gateway. */
+export function payoutWorkflowId(id: string): string {
+  return `payout:${id}`;
+}
+
+/** `charge:{charge_id}`: likewise. */
+export function chargeWorkflowId(id: string): string {
+  return `charge:${id}`;
+}
+
+/** `top_up:{top_up_id}`: likewise; a payment with such a reference is for a wallet. */
+export function topUpWorkflowId(id: string): string {
+  return `top_up:${id}`;
+}
+
+/** The top-up that a payment with this reference is for; null for any other. */
+export function topUpOf(reference: string | null): string | null {
+  return reference === null ? null : parseMoneyWorkflowId('top_up', reference);
+}
+
+/** The inverse of the three above and of `refundWorkflowId`; null for any id of another kind. */
+export function parseMoneyWorkflowId(kind: 'refund' | 'payout' | 'charge' | 'top_up', id: string): string | null {
+  return id.startsWith(`${kind}:`) && id.length > kind.length + 1 ? id.slice(kind.length + 1) : null;
+}
+
 /** `outbox:{id}`: the delivery of one announced event, and the qualified id of that event. */
 export function outboxEventId(id: string): string {
   return join('outbox', id);
@@ -91,13 +116,27 @@ export function capturedPostingKey(source: string, paymentId: string): string {
   return join('captured', source, paymentId);
 }
 
-export function refundedPostingKey(refundId: string): string {
-  return `refunded:${refundId}`;
+/** @param repeat how often the bank had sent it back before */
+export function refundedPostingKey(refundId: string, repeat = 0): string {
+  return repeated(`refunded:${refundId}`, repeat);
+}
+
+function repeated(key: string, repeat: number): string {
+  return repeat === 0 ? key : `${key}#${repeat + 1}`;
+}
+
+export function paidOutPostingKey(payout: string, repeat = 0): string {
+  return repeated(`paid_out:${payout}`, repeat);
+}
+
+/** The bank sent a payout back. */
+export function payoutReturnedPostingKey(payout: string, repeat = 0): string {
+  return repeated(`payout_returned:${payout}`, repeat);
 }
 
 /** The bank sent a succeeded refund back. */
-export function refundReturnedPostingKey(refundId: string): string {
-  return `refund_returned:${refundId}`;
+export function refundReturnedPostingKey(refundId: string, repeat = 0): string {
+  return repeated(`refund_returned:${refundId}`, repeat);
 }
 
 /**

@@ -14,6 +14,12 @@ export const SALES = 'sales';
 export const SALES_REFUNDS = 'sales_refunds';
 /** Extra and late captures, owed back. */
 export const REFUNDS_PAYABLE = 'refunds_payable';
+/** Paid out to sellers. */
+export const SELLER_PAYOUTS = 'seller_payouts';
+/** What customers hold in wallets. */
+export const WALLETS = 'wallets';
+/** Refunded from a wallet's top-up although the wallet had been spent: owed by the customer. */
+export const WALLET_SHORTFALL = 'wallet_shortfall';
 /** Captures that wait for a human's decision. */
 export const UNALLOCATED = 'unallocated';
 

@@ -20,8 +20,11 @@ export const PAYABLE_ORDER_STATUSES: readonly OrderStatus[] = [
   'failed_final',
 ];
 
+/** A person may count a late capture from these as well (B6). */
+export const REVIVABLE_ORDER_STATUSES: readonly OrderStatus[] = [...PAYABLE_ORDER_STATUSES, 'cancelled', 'expired'];
+
 /** An order can be cancelled, and expires, from these (B6): the same ones, since money that is due can also be given up. */
-export const CANCELLABLE_ORDER_STATUSES: readonly OrderStatus[] = PAYABLE_ORDER_STATUSES;
+export const CANCELLABLE_ORDER_STATUSES: readonly OrderStatus[] = [...PAYABLE_ORDER_STATUSES];
 
 /**
  * The status of an order that no capture counts for yet, from the payments known for it: a payment under way makes it

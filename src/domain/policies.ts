@@ -10,6 +10,8 @@ export interface Policies {
   readonly webhookToleranceMs: number;
   /** How long a request under an Idempotency-Key may run before its key is completed from its reservation (E4). */
   readonly idempotencyLeaseMs: number;
+  /** How long the answer to a request under an Idempotency-Key is kept, in milliseconds. */
+  readonly idempotencyKeepMs: number;
   /** Lengthens (never shortens) the gateway's settle time between two look-ups after an unknown outcome (F2); null keeps it. */
   readonly unknownSettleMs: number | null;
   /** Loyalty points earned per major unit of money kept (C4). */
@@ -29,6 +31,8 @@ export const DEFAULT_POLICIES: Policies = {
   webhookToleranceMs: 5 * MINUTE,
   // Far longer than the API's longest wait of 5 s, short enough that a client's retry finds the truth.
   idempotencyLeaseMs: 2 * MINUTE,
+  // A client that was down over a weekend still finds its answer; a later repeat finds the business row instead.
+  idempotencyKeepMs: 72 * 60 * MINUTE,
   unknownSettleMs: null,
   loyaltyPointsPerMajorUnit: 1,
   ignoreBefore: null,

@@ -1,5 +1,11 @@
 import type { EventReading } from '../domain/event-reading.ts';
-import type { GatewayCapabilities, PaymentFacts, PreparedPayment, RefundFacts } from '../domain/gateway-facts.ts';
+import type {
+  GatewayCapabilities,
+  PaymentFacts,
+  PayoutFacts,
+  PreparedPayment,
+  RefundFacts,
+} from '../domain/gateway-facts.ts';
 
 /** Request headers with lower-case names, as node:http gives them. */
 export type WebhookHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -31,6 +37,28 @@ export interface PaymentOrder {
   readonly returnUrl: string | null;
 }
 
+export interface ChargeOrder {
+  /** Null where the money is not for an order: a wallet's top-up. */
+  readonly orderId: string | null;
+  readonly customerId: string;
+  /** The gateway's name of the saved card. */
+  readonly paymentMethod: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly reference: string;
+  readonly idempotencyKey: string;
+}
+
+export interface PayoutOrder {
+  readonly sellerId: string;
+  /** Where the gateway sends the money: its own name of an account. */
+  readonly destination: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly reference: string;
+  readonly idempotencyKey: string;
+}
+
 /**
  * One configured account of one payment gateway. Every method that calls out has a timeout of its own, never retries,
  * and throws nothing but `GatewayError`.
@@ -55,4 +83,17 @@ export interface Gateway {
   /** Payments that we prepared under one reference, with the way to pay them. */
   findPayments(reference: string, orderId: string): Promise<PreparedPayment[]>;
   preparePayment(order: PaymentOrder): Promise<PreparedPayment>;
+
+  /**
+   * Payments that we charged under one reference, failed attempts among them where the gateway keeps them.
+   * A gateway that cannot do it throws a rejected `not_supported`; so do the next four.
+   */
+  findCharges(reference: string, customerId: string): Promise<PaymentFacts[]>;
+  /** Charges a saved card. A declined card is rejected with the gateway's code (`card_declined`, …), not `ourFault`. */
+  chargeSavedCard(order: ChargeOrder): Promise<PaymentFacts>;
+  /** Our payouts under one reference; usually none or one. */
+  findPayouts(reference: string): Promise<PayoutFacts[]>;
+  /** Null where the gateway does not know it. */
+  fetchPayout(payoutId: string): Promise<PayoutFacts | null>;
+  createPayout(order: PayoutOrder): Promise<PayoutFacts>;
 }

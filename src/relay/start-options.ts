@@ -1,7 +1,15 @@
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { SearchAttributePair } from '@temporalio/common';
 import type { WorkflowStartOptions } from '@temporalio/client';
-import { checkoutWorkflowId, orderWorkflowId, paymentWorkflowId, refundWorkflowId } from '../domain/keys.ts';
+import {
+  chargeWorkflowId,
+  checkoutWorkflowId,
+  orderWorkflowId,
+  paymentWorkflowId,
+  payoutWorkflowId,
+  refundWorkflowId,
+  topUpWorkflowId,
+} from '../domain/keys.ts';
 import { PAIDONCE_ORDER_ID, PAIDONCE_PAYMENT_ID, PAIDONCE_SOURCE, TASK_QUEUE } from '../workflows/messages.ts';
 
 export type StartOptions = WorkflowStartOptions & {
@@ -71,4 +79,33 @@ export function checkoutStartOptions(orderId: string, n: number, source: string)
 
 export function expiryStartOptions(orderId: string): StartOptions {
   return startOptions({ workflowId: orderWorkflowId(orderId), summary: `Expiry of order ${orderId}`, orderId });
+}
+
+export function payoutStartOptions(payoutId: string, source: string): StartOptions {
+  return startOptions({
+    workflowId: payoutWorkflowId(payoutId),
+    summary: `Payout ${payoutId} by ${source}`,
+    ...{ orderId: null, source },
+  });
+}
+
+export function chargeStartOptions(chargeId: string, source: string, orderId: string): StartOptions {
+  return startOptions({
+    workflowId: chargeWorkflowId(chargeId),
+    summary: `Charge of a saved card for order ${orderId} at ${source}`,
+    ...{ orderId, source },
+  });
+}
+
+export function topUpStartOptions(topUpId: string, source: string): StartOptions {
+  return startOptions({
+    workflowId: topUpWorkflowId(topUpId),
+    summary: `Top-up of a wallet at ${source}`,
+    ...{ orderId: null, source },
+  });
+}
+
+/** A run that is gone when a decision comes is started again for it. */
+export function decidedStartOptions(workflowId: string): StartOptions {
+  return startOptions({ workflowId, summary: `${workflowId}, after a decision`, orderId: null });
 }

@@ -1,6 +1,22 @@
 import type { WorkflowClient } from '@temporalio/client';
-import type { WorkflowName } from '../workflows/messages.ts';
-import { checkoutStartOptions, expiryStartOptions, refundStartOptions, type StartOptions } from './start-options.ts';
+import {
+  chargeMessages,
+  type MoneyMessages,
+  payoutMessages,
+  refundMessages,
+  topUpMessages,
+  type WorkflowName,
+} from '../workflows/messages.ts';
+import {
+  chargeStartOptions,
+  checkoutStartOptions,
+  decidedStartOptions,
+  expiryStartOptions,
+  payoutStartOptions,
+  refundStartOptions,
+  topUpStartOptions,
+  type StartOptions,
+} from './start-options.ts';
 
 /** A row of the outbox, as far as starting what it asks for goes. */
 export interface RequestedWork {
@@ -20,6 +36,18 @@ const STARTS: Readonly<Record<string, (work: RequestedWork) => { workflow: Workf
       orderId: typeof payload['order_id'] === 'string' ? payload['order_id'] : null,
     }),
   }),
+  'payout.requested': ({ aggregateId, payload }) => ({
+    workflow: 'payOutSeller',
+    options: payoutStartOptions(aggregateId, text(payload, 'source')),
+  }),
+  'charge.requested': ({ aggregateId, payload }) => ({
+    workflow: 'chargeSavedCard',
+    options: chargeStartOptions(aggregateId, text(payload, 'source'), text(payload, 'order_id')),
+  }),
+  'top_up.requested': ({ aggregateId, payload }) => ({
+    workflow: 'topUpWallet',
+    options: topUpStartOptions(aggregateId, text(payload, 'source')),
+  }),
   'checkout.requested': ({ payload }) => ({
     workflow: 'startCheckout',
     options: checkoutStartOptions(text(payload, 'order_id'), Number(payload['n']), text(payload, 'source')),
@@ -36,6 +64,7 @@ const STARTS: Readonly<Record<string, (work: RequestedWork) => { workflow: Workf
  * @returns false for a row that asks for none: an announcement
  */
 export async function startRequested(client: WorkflowClient, work: RequestedWork): Promise<boolean> {
+  if (work.eventType === 'dead_letter.decided') return tellDecision(client, work.payload['workflow_id']);
   const start = STARTS[work.eventType];
   if (start === undefined) return false;
   const { workflow, options } = start(work);
@@ -48,3 +77,22 @@ function text(payload: RequestedWork['payload'], field: string): string {
   if (typeof value !== 'string') throw new Error(`The outbox row has no ${field}: it cannot be started.`);
   return value;
 }
+
+/** The workflow that waits for the decision is told; where its run is gone, a fresh one reads the decision from the row. */
+async function tellDecision(client: WorkflowClient, workflowId: unknown): Promise<boolean> {
+  const [kind] = typeof workflowId === 'string' ? workflowId.split(':') : [];
+  const told = TOLD[kind ?? ''];
+  if (told === undefined || typeof workflowId !== 'string') return false;
+  await client.signalWithStart(told.workflow, {
+    ...decidedStartOptions(workflowId),
+    signal: told.messages.changed,
+  });
+  return true;
+}
+
+const TOLD: Readonly<Record<string, { readonly workflow: WorkflowName; readonly messages: MoneyMessages }>> = {
+  refund: { workflow: 'refundPayment', messages: refundMessages },
+  payout: { workflow: 'payOutSeller', messages: payoutMessages },
+  charge: { workflow: 'chargeSavedCard', messages: chargeMessages },
+  top_up: { workflow: 'topUpWallet', messages: topUpMessages },
+};

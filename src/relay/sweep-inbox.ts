@@ -5,6 +5,7 @@ import type { Pool } from '../database/pool.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { handOver } from './hand-over.ts';
+import { handOverPayout } from './hand-over-payout.ts';
 
 export interface RelayDependencies {
   readonly pool: Pool;
@@ -28,7 +29,9 @@ export async function sweepInbox(deps: RelayDependencies): Promise<boolean> {
     byPayment(events).map(async ([first, ...rest]) => {
       if (first === undefined) return;
       try {
-        await handOver(deps, first);
+        const { source, eventId, paymentId, orderId } = first;
+        if (paymentId === null) await handOverPayout(deps, first);
+        else await handOver(deps, { source, eventId, paymentId, orderId });
         if (rest.length > 0) {
           await markHandedOver(
             deps.pool,
@@ -50,7 +53,8 @@ export async function sweepInbox(deps: RelayDependencies): Promise<boolean> {
 function byPayment(events: readonly UnhandedEvent[]): UnhandedEvent[][] {
   const groups = new Map<string, UnhandedEvent[]>();
   for (const event of events) {
-    const key = JSON.stringify([event.source, event.paymentId]);
+    // Each event of a payout is found its own payout.
+    const key = JSON.stringify([event.source, event.paymentId ?? { payoutEvent: event.eventId }]);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [event]);
     else group.push(event);

@@ -1,5 +1,9 @@
 /** All workflows; what the worker bundles. */
+export { chargeSavedCard } from './charge-saved-card.ts';
 export { expireOrder } from './expire-order.ts';
+export { payOutSeller } from './pay-out-seller.ts';
 export { processPayment } from './process-payment.ts';
+export { reapIdempotencyKeys } from './reap-idempotency-keys.ts';
 export { refundPayment } from './refund-payment.ts';
 export { startCheckout } from './start-checkout.ts';
+export { topUpWallet } from './top-up-wallet.ts';

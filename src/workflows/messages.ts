@@ -1,7 +1,8 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { QueryDefinition, SignalDefinition } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { DeadLetterChoice } from '../domain/dead-letter-choices.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
-import type { OrderStatus } from '../domain/order-states.ts';
 import type { PaymentStatus } from '../domain/payment-states.ts';
 import type { RefundStatus } from '../domain/refund-states.ts';
 
@@ -25,13 +26,45 @@ export const PAIDONCE_NEEDS_HUMAN = defineSearchAttributeKey('PaidonceNeedsHuman
 export const paymentEventSignal = defineSignal<[eventId: string]>('paymentEvent');
 /** The customer's browser came back: look now, and say what became of this call (B4). */
 export const confirmPaymentUpdate = defineUpdate<ConfirmPaymentResult, []>('confirmPayment');
+/** A person's decision about what this workflow waits for, sent by another service; recorded exactly as the HTTP API does. */
+export const decideUpdate = defineUpdate<DecideResult, [DecideInput]>('decide');
 export const paymentStateQuery = defineQuery<PaymentState>('paymentState');
 
-/** The gateway, or a person, changed something about this refund: look again. */
-export const refundChangedSignal = defineSignal<[]>('refundChanged');
-export const refundStateQuery = defineQuery<RefundState>('refundState');
+/** What a workflow that moves money listens to. */
+export interface MoneyMessages {
+  /** The gateway, or a person, changed something about it: look again. */
+  readonly changed: SignalDefinition<[]>;
+  readonly state: QueryDefinition<MoneyState>;
+}
+
+function moneyMessages(kind: 'refund' | 'payout' | 'charge' | 'topUp'): MoneyMessages {
+  return { changed: defineSignal<[]>(`${kind}Changed`), state: defineQuery<MoneyState>(`${kind}State`) };
+}
+
+export const refundMessages = moneyMessages('refund');
+export const payoutMessages = moneyMessages('payout');
+export const chargeMessages = moneyMessages('charge');
+export const topUpMessages = moneyMessages('topUp');
 
 export const checkoutStateQuery = defineQuery<CheckoutState>('checkoutState');
+
+export interface DecideInput {
+  readonly action: DeadLetterChoice;
+  /** Why. */
+  readonly note: string;
+  /** Who decided. */
+  readonly by: string;
+  /** With `resolve`: what was seen at the gateway. */
+  readonly outcome?: 'succeeded' | 'failed';
+  readonly gateway_id?: string;
+  /** Which one, where several are open. */
+  readonly dead_letter_id?: string;
+}
+
+export interface DecideResult {
+  readonly result: 'decided' | 'not_found' | 'already_decided' | 'not_possible';
+  readonly reason?: string;
+}
 
 export interface ConfirmPaymentResult {
   readonly outcome: PaymentOutcome;
@@ -46,11 +79,13 @@ export interface PaymentState {
   readonly waiting_for: 'order' | 'gateway' | null;
 }
 
-export interface RefundState {
+export interface MoneyState {
   readonly status: RefundStatus | null;
+  /** Minor units, as decimal text. */
   readonly amount: string | null;
   readonly currency: string | null;
-  readonly gateway_refund_id: string | null;
+  /** `gateway_refund_id`, `gateway_payout_id`, …: the gateway's object. */
+  readonly [gatewayId: `gateway_${string}_id`]: string | null;
   readonly waiting_for: 'gateway' | 'human' | null;
 }
 
@@ -59,9 +94,15 @@ export interface CheckoutState {
   readonly payment_id: string | null;
 }
 
-export interface OrderExpiry {
-  readonly status: OrderStatus | null;
-}
-
 /** The relay starts these by the outbox row's type; the workflow's id comes from the row's aggregate. */
-export type WorkflowName = 'processPayment' | 'refundPayment' | 'startCheckout' | 'expireOrder' | 'deliverEvent';
+export type WorkflowName =
+  | 'processPayment'
+  | 'refundPayment'
+  | 'payOutSeller'
+  | 'chargeSavedCard'
+  | 'topUpWallet'
+  | 'startCheckout'
+  | 'expireOrder';
+
+/** Started by a schedule of the same name in kebab-case. */
+export type ScheduledWorkflowName = 'reapIdempotencyKeys';

@@ -1,3 +1,4 @@
+import type { SignalDefinition } from '@temporalio/common';
 import {
   allHandlersFinished,
   ApplicationFailure,
@@ -12,7 +13,15 @@ import {
 import type { SettledPayment } from '../activities/settle-payment.ts';
 import { parsePaymentWorkflowId, refundWorkflowId } from '../domain/keys.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
-import { confirmPaymentUpdate, paymentEventSignal, paymentStateQuery } from './messages.ts';
+import { handleDecisions } from './handle-decisions.ts';
+import {
+  chargeMessages,
+  confirmPaymentUpdate,
+  paymentEventSignal,
+  paymentStateQuery,
+  refundMessages,
+  topUpMessages,
+} from './messages.ts';
 import { quickly } from './quickly.ts';
 import { createTellPeople } from './tell-people.ts';
 
@@ -56,6 +65,11 @@ export async function processPayment(): Promise<PaymentOutcome | null> {
     return { outcome };
   });
 
+  handleDecisions(() => {
+    wakes += 1;
+    answersInHand = true;
+  });
+
   // A handler may have been set off by the very task that started the run: let it be heard before the first look.
   await condition(() => wakes > 0, '100ms');
   let timerFired = wakes === 0;
@@ -72,7 +86,7 @@ export async function processPayment(): Promise<PaymentOutcome | null> {
       answersInHand ||= asking.length > 0;
       for (const caller of asking) answers.set(caller, seen.callerOutcomes[caller] ?? 'pending');
       tellPeople(whatPeopleSee(payment, seen));
-      await tellRefunds(seen.changedRefunds);
+      await tellMoves(seen);
       if (seen.more) wakes += 1;
     }
     if (workflowInfo().continueAsNewSuggested) {
@@ -96,13 +110,21 @@ export async function processPayment(): Promise<PaymentOutcome | null> {
   }
 }
 
-/** Refunds whose workflows are gone have nothing to hear: PostgreSQL has it already. */
-async function tellRefunds(refundIds: readonly string[]): Promise<void> {
-  for (const id of refundIds) {
-    await getExternalWorkflowHandle(refundWorkflowId(id))
-      .signal('refundChanged')
+/** Those whose workflows are gone have nothing to hear: PostgreSQL has it already. */
+async function tellMoves({ changedRefunds, changedMoves }: SettledPayment): Promise<void> {
+  for (const id of [...changedRefunds.map(refundWorkflowId), ...changedMoves]) {
+    const changed = changedSignalOf(id);
+    if (changed === null) continue;
+    await getExternalWorkflowHandle(id)
+      .signal(changed)
       .catch(() => undefined);
   }
+}
+
+function changedSignalOf(workflowId: string): SignalDefinition<[]> | null {
+  if (workflowId.startsWith('refund:')) return refundMessages.changed;
+  if (workflowId.startsWith('charge:')) return chargeMessages.changed;
+  return workflowId.startsWith('top_up:') ? topUpMessages.changed : null;
 }
 
 function whatPeopleSee(payment: { source: string; paymentId: string }, seen: SettledPayment) {

@@ -15,8 +15,12 @@ export const QUICK: LocalActivityOptions = {
   retry: { maximumAttempts: 2, initialInterval: '50ms', maximumInterval: '50ms' },
 };
 
+/** A worker that dies is noticed by this, long before the attempt's own time is over; it is a few missed beats. */
+const HEARTBEAT_TIMEOUT = '10s';
+
 /** What a quick step goes on as when it failed: visible in the UI, and repeated until it is done. */
 export const PATIENT: ActivityOptions = {
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
   // A gateway's own time limit is 10 s, and a look may ask it for a payment and for pages of refunds.
   startToCloseTimeout: '45s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
@@ -25,6 +29,7 @@ export const PATIENT: ActivityOptions = {
 /** Calls that move money: after these attempts, some minutes in all, a human is told (F5). */
 export const MONEY: ActivityOptions = {
   taskQueue: GATEWAY_TASK_QUEUE,
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
   startToCloseTimeout: '45s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 10 },
 };

@@ -29,7 +29,12 @@ it('a refund event and the expiry of the same order never wait for each other in
     await seedOrder(db.pool, { id: orderId, expiresAt: past });
     await look(db.pool, facts({ paymentId, orderId, amount: 4_000n }));
     for (const n of [1, 2]) {
-      await seedEvent(db.pool, { id: `evt_x${round}_${n}`, paymentId, type: 'refund.succeeded', objectId: `rf_x${round}` });
+      await seedEvent(db.pool, {
+        id: `evt_x${round}_${n}`,
+        paymentId,
+        type: 'refund.succeeded',
+        objectId: `rf_x${round}`,
+      });
     }
     await Promise.all([
       look(db.pool, facts({ paymentId, orderId, amount: 4_000n }), {
@@ -60,7 +65,9 @@ it('a capture and the expiry of its order in the same instant leave it paid, or 
   const paid = await count(`orders where id like 'ord_y%' and status = 'paid'`);
   const back = await count(`refunds where payment_id like 'pay_y%' and kind = 'late_capture' and amount = 10000`);
   expect(paid + back).toBe(100);
-  expect(await count(`orders o join refunds r on r.order_id = o.id where o.id like 'ord_y%' and o.status = 'paid'`)).toBe(0);
+  expect(
+    await count(`orders o join refunds r on r.order_id = o.id where o.id like 'ord_y%' and o.status = 'paid'`),
+  ).toBe(0);
 });
 
 it('a stale look never takes a paid order back', async () => {

@@ -8,7 +8,7 @@ import {
   paymentStartOptions,
   refundStartOptions,
 } from '../../src/relay/start-options.ts';
-import { confirmPaymentUpdate, paymentStateQuery, refundStateQuery } from '../../src/workflows/messages.ts';
+import { confirmPaymentUpdate, paymentStateQuery, refundMessages } from '../../src/workflows/messages.ts';
 import { eventually } from '../support/eventually.ts';
 import type { PaymentLab } from '../support/payment-lab.ts';
 import { seedEvent, seedOrder } from '../support/seed.ts';
@@ -82,7 +82,7 @@ async function extraRefund(lab: PaymentLab, key: string, faults: object): Promis
 
 async function refundWaits(lab: PaymentLab, workflowId: string, status: string): Promise<void> {
   const handle = lab.client.workflow.getHandle(workflowId);
-  await eventually(`the refund is ${status}`, async () => (await handle.query(refundStateQuery)).status === status);
+  await eventually(`the refund is ${status}`, async () => (await handle.query(refundMessages.state)).status === status);
 }
 
 const PENDING = { pending: { calls: ['refunds.writes'], complete_ms: null } };

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { RazorpayPayouts } from './razorpay-payouts.ts';
 import { sendJson, startScriptedServer, type ScriptedServer, type SeenRequest } from './scripted-server.ts';
 
 export interface StandInPayment {
@@ -32,10 +33,11 @@ export interface RazorpayStandIn extends ScriptedServer {
   readonly payments: Map<string, StandInPayment>;
   /** In the order they were made. */
   readonly refunds: StandInRefund[];
+  readonly payouts: RazorpayPayouts;
   addPayment(payment: Partial<StandInPayment>): StandInPayment;
-  /** The next refund is made, and the connection then breaks without an answer. */
+  /** The next refund or payout is made, and the connection then breaks without an answer. */
   loseNextAnswer(): void;
-  /** The next refund is at work until the answer is called for; others under its key are told so. */
+  /** The next refund or payout is at work until the answer is called for; others under its key are told so. */
   holdNextRefund(): () => void;
   /** A webhook as Razorpay would send it. */
   sign(event: object, secret: string, eventId?: string): { body: Buffer; headers: Record<string, string> };
@@ -43,17 +45,28 @@ export interface RazorpayStandIn extends ScriptedServer {
 
 interface KeyUse {
   readonly body: string;
-  answer: StandInRefund | null;
+  answer: object | null;
 }
 
+/** A key's header, the keys it allows, and whether it may be missing. */
+interface KeyRule {
+  readonly header: string;
+  readonly allowed: RegExp;
+  readonly optional: boolean;
+}
+
+const REFUND_KEYS: KeyRule = { header: 'x-refund-idempotency', allowed: /^[A-Za-z0-9_-]{10,}$/, optional: true };
+const PAYOUT_KEYS: KeyRule = { header: 'x-payout-idempotency', allowed: /^[A-Za-z0-9_ -]{4,36}$/, optional: false };
+
 /**
- * Razorpay as its documentation describes it, as far as payments and refunds go: pages of ten unless asked for more, the
- * idempotency header with its alphabet and its refusals, unknown ids as 400, signed webhooks.
+ * Razorpay as its documentation describes it, as far as payments, refunds and payouts go: pages of ten unless asked for
+ * more, the idempotency headers with their alphabets and their refusals, unknown ids as 400, signed webhooks.
  */
 export async function startRazorpayStandIn(): Promise<RazorpayStandIn> {
   const apiKey = `rzp_test_${randomBytes(7).toString('hex')}:${randomBytes(12).toString('hex')}`;
   const payments = new Map<string, StandInPayment>();
   const refunds: StandInRefund[] = [];
+  const payouts = new RazorpayPayouts();
   const keys = new Map<string, KeyUse>();
   let losing = false;
   let held: Promise<void> | null = null;
@@ -63,6 +76,7 @@ export async function startRazorpayStandIn(): Promise<RazorpayStandIn> {
       return refuse(response, 401, 'Authentication failed');
     }
     const url = new URL(request.path, 'http://stand-in');
+    if (/^\/v1\/(payouts|fund_accounts)\b/.test(url.pathname)) return ofPayouts(url, request, response);
     const [, id = '', action] = /^\/v1\/payments\/([^/]+)(?:\/(refund|refunds))?$/.exec(url.pathname) ?? [];
     const payment = payments.get(decodeURIComponent(id));
     if (id === '') return refuse(response, 400, 'The requested URL was not found on the server.');
@@ -82,14 +96,43 @@ export async function startRazorpayStandIn(): Promise<RazorpayStandIn> {
     return { entity: 'collection', count: items.length, items };
   }
 
-  async function refund(payment: StandInPayment, request: SeenRequest, response: ServerResponse): Promise<void> {
-    const key = request.headers['x-refund-idempotency'];
+  function ofPayouts(url: URL, request: SeenRequest, response: ServerResponse): unknown {
+    if (request.method === 'POST' && url.pathname === '/v1/payouts') {
+      return once(PAYOUT_KEYS, request, response, () => payouts.make(JSON.parse(request.body)));
+    }
+    const [, list = '', id] = /^\/v1\/(payouts|fund_accounts)(?:\/([^/]+))?$/.exec(url.pathname) ?? [];
+    if (request.method !== 'GET') return refuse(response, 405, 'Method not allowed');
+    const page = list === 'payouts' && id === undefined ? payouts.page(url.searchParams) : undefined;
+    const one: object | undefined =
+      list === 'payouts' ? payouts.made.find((payout) => payout.id === id) : payouts.fundAccounts.get(id ?? '');
+    const found = page ?? one ?? 'The id provided does not exist';
+    return typeof found === 'string' ? refuse(response, 400, found) : sendJson(response, 200, found);
+  }
+
+  function refund(payment: StandInPayment, request: SeenRequest, response: ServerResponse): Promise<void> {
+    return once(REFUND_KEYS, request, response, () => makeRefund(payment, JSON.parse(request.body)));
+  }
+
+  /** Makes one object under its key; `make` says why not where it cannot. */
+  async function once(
+    { header, allowed, optional }: KeyRule,
+    request: SeenRequest,
+    response: ServerResponse,
+    make: () => object | string,
+  ): Promise<void> {
+    const key = request.headers[header];
+    const name = `${header} ${String(key)}`;
     let use: KeyUse | null = null;
+    if (key === undefined && !optional) return refuse(response, 400, 'Idempotency key is missing.');
     if (key !== undefined) {
-      if (typeof key !== 'string' || !/^[A-Za-z0-9_-]{10,}$/.test(key)) {
-        return refuse(response, 400, 'The idempotency key must be at least 10 characters of letters, digits, - and _');
+      if (typeof key !== 'string' || !allowed.test(key)) {
+        return refuse(
+          response,
+          400,
+          'The idempotency key has too few or too many characters, or others than it may have',
+        );
       }
-      const earlier = keys.get(key);
+      const earlier = keys.get(name);
       if (earlier !== undefined) {
         if (earlier.body !== request.body)
           return refuse(response, 400, 'Another request was sent with this idempotency key');
@@ -97,14 +140,14 @@ export async function startRazorpayStandIn(): Promise<RazorpayStandIn> {
         return sendJson(response, 200, earlier.answer);
       }
       use = { body: request.body, answer: null };
-      keys.set(key, use);
+      keys.set(name, use);
     }
     const waiting = held;
     held = null;
     await waiting;
-    const made = makeRefund(payment, JSON.parse(request.body));
+    const made = make();
     if (typeof made === 'string') {
-      if (typeof key === 'string') keys.delete(key);
+      keys.delete(name);
       return refuse(response, 400, made);
     }
     if (use !== null) use.answer = made;
@@ -146,6 +189,7 @@ export async function startRazorpayStandIn(): Promise<RazorpayStandIn> {
     apiKey,
     payments,
     refunds,
+    payouts,
     addPayment(given) {
       const payment: StandInPayment = {
         id: `pay_${randomBytes(7).toString('hex')}`,

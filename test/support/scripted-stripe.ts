@@ -16,15 +16,15 @@ export interface ScriptedStripe {
 }
 
 /** A Stripe adapter named `shop` before a server that answers as the test says; closed after the test. */
-export async function stripeThat(script: Script): Promise<ScriptedStripe> {
+export async function stripeThat(script: Script, timeoutMs?: number): Promise<ScriptedStripe> {
   const { url, requests, close } = await startScriptedServer(script);
   servers.push({ url, requests, close });
-  return { gateway: stripeAt(url), requests, url };
+  return { gateway: stripeAt(url, timeoutMs), requests, url };
 }
 
-export function stripeAt(apiBase: string): Gateway {
+export function stripeAt(apiBase: string, timeoutMs = 500): Gateway {
   const config = { name: 'shop', kind: 'stripe', mode: 'test', accountNumber: null, webhookSecrets: [] } as const;
-  return createStripeGateway({ ...config, apiBase, apiKey: 'sk_test_x' }, { toleranceMs: 300_000, timeoutMs: 500 });
+  return createStripeGateway({ ...config, apiBase, apiKey: 'sk_test_x' }, { toleranceMs: 300_000, timeoutMs });
 }
 
 /** The `GatewayError` that the call has to end in; its message is a sentence that names the source. */

@@ -4,9 +4,9 @@ import { cancelOrder } from '../../src/database/cancel-order.ts';
 import { readCheckout, recordPreparedPayment } from '../../src/database/checkout.ts';
 import { createOrder } from '../../src/database/create-order.ts';
 import { expireOrder } from '../../src/database/expire-order.ts';
-import { giveUpRefund } from '../../src/database/give-up-refund.ts';
+import { giveUpMove } from '../../src/database/give-up-move.ts';
 import { inTransaction } from '../../src/database/pool.ts';
-import { readRefund } from '../../src/database/read-refund.ts';
+import { readMoneyMove } from '../../src/database/money-move.ts';
 import { recordRefunds } from '../../src/database/record-refunds.ts';
 import { reserveCheckout } from '../../src/database/reserve-checkout.ts';
 import { storeDelivery } from '../../src/database/store-delivery.ts';
@@ -151,11 +151,11 @@ async function extraAndLateCaptures(pool: Pool): Promise<void> {
       await look(pool, facts({ paymentId: `pay_${id}_${n}`, orderId: `ord_${id}` }));
     }
   }
-  const refund = await readRefund(pool, 'extra_capture:sim:pay_doubt_2');
-  const refused = await readRefund(pool, 'extra_capture:sim:pay_refused_2');
+  const refund = await readMoneyMove(pool, 'refund', 'extra_capture:sim:pay_doubt_2');
+  const refused = await readMoneyMove(pool, 'refund', 'extra_capture:sim:pay_refused_2');
   if (refund === null || refused === null) throw new Error('An extra capture reserves its refund.');
-  await giveUpRefund(pool, refund, 'unknown', { code: null, message: 'no answer' });
-  await giveUpRefund(pool, refused, 'rejected', { code: 'insufficient_balance', message: 'no money' });
+  await giveUpMove(pool, refund, 'unknown', { code: null, message: 'no answer' });
+  await giveUpMove(pool, refused, 'rejected', { code: 'insufficient_balance', message: 'no money' });
   await refundedByUs(pool, 'extra_capture:sim:pay_done_2', 'pay_done_2', 'ord_done');
 
   await makeOrder(pool, { id: 'ord_cancelled' });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeCursor, encodeCursor } from '../../src/api/cursor.ts';
-import { jsonText } from '../../src/api/json-text.ts';
+import { jsonText } from '../../src/domain/json-text.ts';
 import { openApiDocument } from '../../src/api/openapi.ts';
 import { parseJsonBody } from '../../src/api/parse-json-body.ts';
 import { ROUTES } from '../../src/api/routes/index.ts';

@@ -22,7 +22,7 @@ describe('an id', () => {
         expect(keys.parseOrderWorkflowId(keys.orderWorkflowId(a))).toBe(a);
         expect(keys.parseCheckoutWorkflowId(keys.checkoutWorkflowId(a, number))).toEqual({ orderId: a, n: number });
         const refundId = keys.automaticRefundId('late_capture', a, b);
-        expect(keys.parseRefundWorkflowId(keys.refundWorkflowId(refundId))).toBe(refundId);
+        expect(keys.parseMoneyWorkflowId('refund', keys.refundWorkflowId(refundId))).toBe(refundId);
       }),
     );
   });

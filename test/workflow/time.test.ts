@@ -16,7 +16,12 @@ describe.skipIf(program === null)('time', () => {
   beforeEach(async () => {
     env = await createTimeSkippingEnvironment(program ?? '');
     lab = await openPaymentLab({
-      temporal: { address: env.address, namespace: env.namespace ?? 'default', client: env.client, close: () => env.teardown() },
+      temporal: {
+        address: env.address,
+        namespace: env.namespace ?? 'default',
+        client: env.client,
+        close: () => env.teardown(),
+      },
       relay: false,
     });
   });
@@ -25,7 +30,10 @@ describe.skipIf(program === null)('time', () => {
   it('a payment whose order never comes goes before a human after a day', async () => {
     await lab.pay('pay_1', 'ord_9');
     await seedEvent(lab.db.pool, { id: 'evt_1', paymentId: 'pay_1', orderId: 'ord_9' });
-    const outcome: unknown = await env.client.workflow.execute('processPayment', paymentStartOptions('sim', 'pay_1', 'ord_9'));
+    const outcome: unknown = await env.client.workflow.execute(
+      'processPayment',
+      paymentStartOptions('sim', 'pay_1', 'ord_9'),
+    );
     expect(outcome).toBe('held_for_review');
     expect(await lab.row('select kind, status, amount, order_id from dead_letters')).toEqual({
       kind: 'unmatched_payment',
@@ -51,7 +59,9 @@ describe.skipIf(program === null)('time', () => {
     expect(await env.client.workflow.execute('expireOrder', expiryStartOptions('ord_1'))).toBe('expired');
     await lab.pay('pay_1', 'ord_1');
     await seedEvent(lab.db.pool, { id: 'evt_1', paymentId: 'pay_1', orderId: 'ord_1' });
-    expect(await env.client.workflow.execute('processPayment', paymentStartOptions('sim', 'pay_1', 'ord_1'))).toBe('not_payable');
+    expect(await env.client.workflow.execute('processPayment', paymentStartOptions('sim', 'pay_1', 'ord_1'))).toBe(
+      'not_payable',
+    );
     expect(
       await env.client.workflow.execute('refundPayment', {
         ...paymentStartOptions('sim', 'pay_1', 'ord_1'),

@@ -14,6 +14,7 @@ export const cancelOrder = defineRoute({
   async handle(deps, { params, client }) {
     const { id: orderId, status } = await orderOrProblem(deps.pool, params.order_id);
     const result = await cancel(deps.pool, { orderId, policies: deps.policies, cause: `cancelled by ${client}` });
+    deps.wakeRelays();
     if (result === 'not_cancellable') {
       throw new Problem('order_not_cancellable', `The order is ${status}; only one that is not paid can be cancelled.`);
     }

@@ -1,24 +1,14 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { type Checkout, readCheckout } from '../../database/checkout.ts';
-import type { StoredAnswer } from '../../database/idempotency.ts';
+import { readCheckout } from '../../database/checkout.ts';
+import { checkoutView } from '../../database/reservation.ts';
 import { reserveCheckout } from '../../database/reserve-checkout.ts';
 import { isUsableId } from '../../domain/admit-event.ts';
-import { checkoutWorkflowId, parseCheckoutWorkflowId } from '../../domain/keys.ts';
+import { checkoutWorkflowId } from '../../domain/keys.ts';
 import { Problem } from '../../domain/problem.ts';
-import { startRequested } from '../../relay/start-requested.ts';
-import type { ApiDeps } from '../deps.ts';
-import { jsonText } from '../json-text.ts';
+import { completeReservation } from '../complete-reservation.ts';
 import { mistake } from '../mistakes.ts';
 import { defineRoute, json } from '../route.ts';
 import { runIdempotent } from '../run-idempotent.ts';
 import { checkout, newCheckout } from '../schemas/order.ts';
-import { within } from '../within.ts';
-
-/** What the contract gives a silent gateway, for the start of the workflow and its answer together. */
-const LONGEST_WAIT_MS = 5_000;
-const FIRST_POLL_MS = 25;
-const SLOWEST_POLL_MS = 250;
-const RETRY_AFTER_SECONDS = 2;
 
 export const checkOutOrder = defineRoute({
   method: 'POST',
@@ -53,7 +43,7 @@ export const checkOutOrder = defineRoute({
             throw new Problem('order_not_payable', 'The order is paid, cancelled or expired.');
           return { reservation: checkoutWorkflowId(orderId, reserved.n) };
         },
-        complete: (reservation) => startAndAnswer(deps, reservation),
+        complete: (reservation) => completeReservation(deps, reservation),
       },
     );
   },
@@ -70,65 +60,6 @@ export const getCheckout = defineRoute({
     const known = isUsableId(params.order_id) && /^\d{1,9}$/.test(params.n);
     const found = known ? await readCheckout(deps.pool, params.order_id, Number(params.n)) : null;
     if (found === null) throw new Problem('not_found', 'There is no such checkout.');
-    return json(200, view(found));
+    return json(200, checkoutView(found));
   },
 });
-
-async function startAndAnswer(deps: ApiDeps, reservation: string): Promise<StoredAnswer> {
-  const deadline = Date.now() + LONGEST_WAIT_MS;
-  const { orderId, n } = parseCheckoutWorkflowId(reservation) ?? { orderId: '', n: 0 };
-  let found = await reservedCheckout(deps, orderId, n);
-  if (found.status === 'pending' && (await started(deps, found, deadline))) {
-    for (let pause = FIRST_POLL_MS; found.status === 'pending' && Date.now() + pause < deadline;) {
-      await delay(pause);
-      pause = Math.min(pause * 2, SLOWEST_POLL_MS);
-      found = await reservedCheckout(deps, orderId, n);
-    }
-  }
-  const headers = { 'content-type': 'application/json' };
-  const location = `/v1/orders/${encodeURIComponent(orderId)}/checkouts/${n}`;
-  return found.status === 'succeeded' || found.status === 'failed'
-    ? { status: 201, headers, body: jsonText(view(found)) }
-    : {
-        status: 202,
-        headers: { ...headers, location, 'retry-after': String(RETRY_AFTER_SECONDS) },
-        body: jsonText(view(found)),
-      };
-}
-
-async function reservedCheckout(deps: ApiDeps, orderId: string, n: number): Promise<Checkout> {
-  const found = await readCheckout(deps.pool, orderId, n);
-  if (found === null) throw new Error(`The reserved checkout ${n} of order ${orderId} is gone.`);
-  return found;
-}
-
-/** Starts the workflow at once; where Temporal is away, the relay starts it later and there is nothing to wait for. */
-async function started(deps: ApiDeps, { orderId, n, source }: Checkout, deadline: number): Promise<boolean> {
-  const { temporal } = deps;
-  const row = {
-    eventType: 'checkout.requested',
-    aggregateId: checkoutWorkflowId(orderId, n),
-    payload: { order_id: orderId, n, source },
-  };
-  try {
-    await within(deadline, () => temporal.withDeadline(deadline, () => startRequested(temporal.workflow, row)));
-    return true;
-  } catch (error) {
-    deps.log.warn({ err: error, order_id: orderId, n }, 'checkout not started at once');
-    return false;
-  }
-}
-
-function view(found: Checkout) {
-  return {
-    order_id: found.orderId,
-    n: found.n,
-    source: found.source,
-    status: found.status,
-    payment_id: found.paymentId ?? undefined,
-    checkout_url: found.checkoutUrl ?? undefined,
-    client_secret: found.clientSecret ?? undefined,
-    failure_code: found.failureCode ?? undefined,
-    workflow_id: checkoutWorkflowId(found.orderId, found.n),
-  };
-}

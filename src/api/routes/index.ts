@@ -1,14 +1,20 @@
 import type { Route } from '../route.ts';
 import { getAudit } from './audit.ts';
 import { cancelOrder } from './cancel-order.ts';
+import { createCharge, getCharge } from './charges.ts';
 import { checkOutOrder, getCheckout } from './check-out-order.ts';
 import { createOrder } from './create-order.ts';
 import { getDeadLetter, listDeadLetters } from './dead-letters.ts';
+import { decideDeadLetter } from './decide-dead-letter.ts';
 import { getEvent, listEvents, replayEvent } from './events.ts';
 import { getOrder } from './get-order.ts';
 import { getHealth, getReadiness } from './health.ts';
 import { getMetrics } from './metrics.ts';
 import { confirmPayment, getPayment, getTimeline } from './payments.ts';
+import { createPayout, getPayout } from './payouts.ts';
+import { createRefund, getRefund } from './refunds.ts';
+import { createTopUp, getTopUp } from './top-ups.ts';
+import { getWallet } from './wallets.ts';
 
 /** Every route but that of the webhooks, which is served ahead of the framework: add yours here. */
 export const ROUTES: readonly Route[] = [
@@ -20,11 +26,21 @@ export const ROUTES: readonly Route[] = [
   getPayment,
   getTimeline,
   confirmPayment,
+  createRefund,
+  getRefund,
+  createPayout,
+  getPayout,
+  createCharge,
+  getCharge,
+  createTopUp,
+  getTopUp,
+  getWallet,
   listEvents,
   getEvent,
   replayEvent,
   listDeadLetters,
   getDeadLetter,
+  decideDeadLetter,
   getAudit,
   getHealth,
   getReadiness,

@@ -40,6 +40,8 @@ export const fullEvent = event
   })
   .meta({ id: 'FullEvent' });
 
+const CHOICES = ['retry', 'resolve', 'give_up', 'refund', 'accept'] as const;
+
 export const deadLetter = z
   .strictObject({
     id: z.string(),
@@ -57,10 +59,19 @@ export const deadLetter = z
     closed_at: time.nullable(),
     last_error: z.string(),
     workflow_id: z.string().nullable(),
-    choices: z.array(z.enum(['retry', 'resolve', 'give_up', 'refund', 'accept'])),
+    choices: z.array(z.enum(CHOICES)),
     decision: z.record(z.string(), z.unknown()).nullable(),
   })
   .meta({ id: 'DeadLetter' });
+
+export const decision = z
+  .strictObject({
+    action: z.enum(CHOICES, { error: `must be one of ${CHOICES.join(', ')}` }),
+    note: text(2_000).describe('Why.'),
+    outcome: z.enum(['succeeded', 'failed']).optional().describe('With `resolve`: what was seen at the gateway.'),
+    gateway_id: text(255).optional().describe("With `resolve`: the gateway's object that was seen."),
+  })
+  .meta({ id: 'Decision' });
 
 export const audit = z
   .strictObject({ ok: z.boolean(), checked: z.unknown(), violations: z.array(z.unknown()) })

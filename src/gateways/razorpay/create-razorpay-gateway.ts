@@ -6,10 +6,14 @@ import { isJsonObject } from '../event-body.ts';
 import { isPresent } from '../fields.ts';
 import type { Gateway } from '../gateway.ts';
 import { toGatewayAmount } from '../minor-units.ts';
+import { createPayout } from './create-payout.ts';
 import { RAZORPAY_CURRENCIES } from './currencies.ts';
 import { noteOf } from './event-kinds.ts';
 import { paymentFacts, refundFacts } from './facts.ts';
-import { createRazorpayApi } from './razorpay-api.ts';
+import { fetchPayout } from './fetch-payout.ts';
+import { findPayouts } from './find-payouts.ts';
+import type { RazorpayAccount } from './razorpay-account.ts';
+import { PAGE, createRazorpayApi } from './razorpay-api.ts';
 import { readRazorpayEvent } from './read-event.ts';
 import { refundIdempotencyKey, refundReceipt } from './refund-keys.ts';
 import { createRazorpayVerifier } from './verify-webhook.ts';
@@ -22,10 +26,7 @@ interface RazorpayGatewayOptions {
 /** Below the ten seconds that a call to a gateway is given as an activity, so that the answer is ours and not a kill. */
 const TIMEOUT_MS = 8_000;
 
-/** The most that Razorpay puts on one page; without asking it gives ten. */
-const PAGE = 100;
-
-const CAPABILITIES: GatewayCapabilities = {
+const CAPABILITIES: Omit<GatewayCapabilities, 'paysOut'> = {
   // Razorpay publishes none; without better knowledge half a minute.
   settleMs: 30_000,
   // Razorpay does not say how long it remembers a key; a day is what others promise, and a look-up goes first anyway.
@@ -33,16 +34,29 @@ const CAPABILITIES: GatewayCapabilities = {
   findsRefundsByReference: true,
   // A payment there comes into being when the customer pays, so none can be prepared.
   preparesPayments: false,
+  // It would take an order and then a payment, which knows no idempotency key, and the holder's address and telephone number.
+  chargesSavedCards: false,
 };
 
 /** One Razorpay account in one mode, over plain REST. Methods throw as `Gateway` says. */
 export function createRazorpayGateway(config: SourceConfig, options: RazorpayGatewayOptions = {}): Gateway {
   const source = config.name;
+  const { accountNumber } = config;
   const api = createRazorpayApi(config, options.timeoutMs ?? TIMEOUT_MS);
+  const account: RazorpayAccount = { source, api, accountNumber, refuse, misread };
 
   function misread(what: string, kind: 'temporary' | 'unknown'): GatewayError {
     const message = `${source} gave an answer about ${what} that could not be understood exactly.`;
     return new GatewayError(message, { kind, code: 'unreadable_answer' });
+  }
+
+  function refuseCharges(): Promise<never> {
+    return Promise.reject(
+      refuse(
+        `${source} charges no saved cards: a repeated charge could not be told from a second one.`,
+        'not_supported',
+      ),
+    );
   }
 
   async function listRefunds(paymentId: string): Promise<RefundFacts[]> {
@@ -72,7 +86,7 @@ export function createRazorpayGateway(config: SourceConfig, options: RazorpayGat
 
   return {
     source,
-    capabilities: CAPABILITIES,
+    capabilities: { ...CAPABILITIES, paysOut: accountNumber !== null },
     verify: createRazorpayVerifier(config.webhookSecrets),
     read: readRazorpayEvent,
 
@@ -115,6 +129,12 @@ export function createRazorpayGateway(config: SourceConfig, options: RazorpayGat
           'not_supported',
         ),
       ),
+
+    findCharges: refuseCharges,
+    chargeSavedCard: refuseCharges,
+    findPayouts: (reference) => findPayouts(account, reference),
+    fetchPayout: (payoutId) => fetchPayout(account, payoutId),
+    createPayout: (order) => createPayout(account, order),
   };
 }
 

@@ -3,7 +3,7 @@ import { isBare, objectIn, type JsonObject } from '../event-body.ts';
 import type { RawFacts } from '../raw-facts.ts';
 
 type Claim = NonNullable<EventReading['claimed']>;
-type States = ReadonlyMap<unknown, Claim>;
+type PayoutState = 'pending' | 'paid' | 'failed';
 
 export interface EventKind {
   readonly subject: EventSubject;
@@ -17,7 +17,7 @@ const REFUND_STATES: ReadonlyMap<unknown, 'pending' | 'succeeded' | 'failed'> = 
   ['failed', 'failed'],
 ]);
 
-const PAYOUT_STATES: States = new Map<string, Claim>([
+const PAYOUT_STATES: ReadonlyMap<unknown, PayoutState> = new Map<unknown, PayoutState>([
   ['pending', 'pending'],
   ['queued', 'pending'],
   ['scheduled', 'pending'],
@@ -59,6 +59,11 @@ export const EVENT_KINDS: ReadonlyMap<string, EventKind> = new Map<string, Event
 /** Null for a state that is not known here; an absent one is a refund that has only begun. */
 export function readRefundState(status: unknown): 'pending' | 'succeeded' | 'failed' | null {
   return status === undefined || status === null ? 'pending' : (REFUND_STATES.get(status) ?? null);
+}
+
+/** Null for a state that is not known here. */
+export function readPayoutState(status: unknown): PayoutState | null {
+  return PAYOUT_STATES.get(status) ?? null;
 }
 
 /** A note of the entity; where it has no notes Razorpay sends an empty list instead of an object. */
@@ -150,8 +155,8 @@ function payout(claimed: Claim): EventKind {
 
 function readUpdatedPayout(payload: JsonObject): RawFacts {
   const entity = entityOf(payload, 'payout');
-  const claimed = PAYOUT_STATES.get(entity['status']);
-  if (claimed !== undefined) return payoutFacts(entity, claimed);
+  const claimed = readPayoutState(entity['status']);
+  if (claimed !== null) return payoutFacts(entity, claimed);
   return { ...payoutFacts(entity, null), problem: 'The payout is in a state that is not known here.' };
 }
 

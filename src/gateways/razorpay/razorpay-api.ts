@@ -6,6 +6,9 @@ import { createJsonHttp, type JsonHttp } from '../http.ts';
 
 const PUBLIC_API = 'https://api.razorpay.com';
 
+/** The most that Razorpay puts on one page; without asking it gives ten. */
+export const PAGE = 100;
+
 /** Razorpay refuses nearly everything as 400 BAD_REQUEST_ERROR; only the description tells the reasons apart. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/id provided does not exist|requested URL was not found/i, 'unknown_id'],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PaymentFacts, PreparedPayment, RefundFacts } from '../../domain/gateway-facts.ts';
+import type { PaymentFacts, PayoutFacts, PreparedPayment, RefundFacts } from '../../domain/gateway-facts.ts';
 import { PAYMENT_STATUSES } from '../../domain/payment-states.ts';
 import { readAmount, readCurrency, readId, readReference } from '../fields.ts';
 
@@ -49,6 +49,15 @@ const refund = z.object({
   failure_code: z.string().max(200).nullish().catch(null),
 });
 
+const payout = z.object({
+  payout_id: id,
+  status: z.enum(['pending', 'paid', 'failed']),
+  amount: required(readAmount),
+  currency: required(readCurrency),
+  reference,
+  failure_code: z.string().max(200).nullish().catch(null),
+});
+
 function toPaymentFacts(answer: z.infer<typeof payment>): PaymentFacts {
   return {
     paymentId: answer.payment_id,
@@ -83,3 +92,15 @@ export const refundAnswer = refund.transform((answer): RefundFacts => ({
 
 export const refundsAnswer = z.object({ data: z.array(refundAnswer) }).transform(({ data }) => data);
 export const preparedPaymentsAnswer = z.object({ data: z.array(preparedPaymentAnswer) }).transform(({ data }) => data);
+
+export const payoutAnswer = payout.transform((answer): PayoutFacts => ({
+  payoutId: answer.payout_id,
+  amount: answer.amount,
+  currency: answer.currency,
+  status: answer.status,
+  reference: answer.reference,
+  failureCode: answer.failure_code ?? null,
+}));
+
+export const paymentsAnswer = z.object({ data: z.array(paymentAnswer) }).transform(({ data }) => data);
+export const payoutsAnswer = z.object({ data: z.array(payoutAnswer) }).transform(({ data }) => data);

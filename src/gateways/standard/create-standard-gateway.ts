@@ -5,7 +5,6 @@ import { MAX_JSON_AMOUNT } from '../../domain/money.ts';
 import { DEFAULT_POLICIES } from '../../domain/policies.ts';
 import type { SourceConfig } from '../../domain/source-config.ts';
 import { parseExactJson } from '../exact-json.ts';
-import { readId } from '../fields.ts';
 import type { Gateway } from '../gateway.ts';
 import { createJsonHttp } from '../http.ts';
 import {
@@ -15,7 +14,14 @@ import {
   refundAnswer,
   refundsAnswer,
 } from './answers.ts';
+import { chargeSavedCard } from './charge-saved-card.ts';
+import { createPayout } from './create-payout.ts';
+import { fetchPayout } from './fetch-payout.ts';
+import { findCharges } from './find-charges.ts';
+import { findPayouts } from './find-payouts.ts';
+import { objectPath, queryPath } from './paths.ts';
 import { readEvent } from './read-event.ts';
+import type { StandardApi } from './standard-api.ts';
 import { createWebhookVerifier } from './verify-webhook.ts';
 
 interface StandardGatewayOptions {
@@ -34,6 +40,8 @@ const CAPABILITIES: GatewayCapabilities = {
   keyLifetimeMs: null,
   findsRefundsByReference: true,
   preparesPayments: true,
+  chargesSavedCards: true,
+  paysOut: true,
 };
 
 /**
@@ -91,6 +99,8 @@ export function createStandardGateway(config: SourceConfig, options: StandardGat
     });
   }
 
+  const api: StandardApi = { read, readList, write, jsonAmount, odd };
+
   return {
     source,
     capabilities: CAPABILITIES,
@@ -98,9 +108,8 @@ export function createStandardGateway(config: SourceConfig, options: StandardGat
     read: readEvent,
 
     async fetchPayment(paymentId) {
-      // No id of this protocol, or one that every URL parser takes for a step up instead of a name.
-      if (readId(paymentId) !== paymentId || paymentId === '.' || paymentId === '..') return null;
-      const path = `/payments/${encodeURIComponent(paymentId)}`;
+      const path = objectPath('/payments', paymentId);
+      if (path === null) return null;
       const payment = await read(path, paymentAnswer);
       if (payment !== null && payment.paymentId !== paymentId) throw odd(path, 'temporary');
       return payment;
@@ -149,9 +158,11 @@ export function createStandardGateway(config: SourceConfig, options: StandardGat
       if (prepared.payment.orderId !== orderId) throw odd('/payments', 'unknown');
       return prepared;
     },
-  };
-}
 
-function queryPath(path: string, query: Record<string, string>): string {
-  return `${path}?${new URLSearchParams(query).toString()}`;
+    findCharges: (reference) => findCharges(api, reference),
+    chargeSavedCard: (order) => chargeSavedCard(api, order),
+    findPayouts: (reference) => findPayouts(api, reference),
+    fetchPayout: (payoutId) => fetchPayout(api, payoutId),
+    createPayout: (order) => createPayout(api, order),
+  };
 }

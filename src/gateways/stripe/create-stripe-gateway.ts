@@ -5,12 +5,18 @@ import type { SourceConfig } from '../../domain/source-config.ts';
 import { isJsonObject } from '../event-body.ts';
 import type { Gateway } from '../gateway.ts';
 import { isPayableStep, toGatewayAmount } from '../minor-units.ts';
+import { chargeSavedCard } from './charge-saved-card.ts';
+import { createPayout } from './create-payout.ts';
 import { STRIPE_CURRENCIES } from './currencies.ts';
 import { intentFacts, refundFacts } from './facts.ts';
 import { fetchPayment } from './fetch-payment.ts';
 import { isStripeId, refundParent, stripeIdempotencyKey } from './ids.ts';
 import { findRefunds, listRefunds } from './list-refunds.ts';
+import { fetchPayout } from './fetch-payout.ts';
+import { findCharges } from './find-charges.ts';
+import { findPayouts } from './find-payouts.ts';
 import { readStripeEvent } from './read-event.ts';
+import type { StripeAccount } from './stripe-account.ts';
 import { PAGE, createStripeApi, readPage } from './stripe-api.ts';
 import { UNREADABLE_ANSWER } from './stripe-http-client.ts';
 import { createStripeVerifier } from './verify-webhook.ts';
@@ -32,12 +38,15 @@ const CAPABILITIES: GatewayCapabilities = {
   keyLifetimeMs: 24 * 60 * 60 * 1000,
   findsRefundsByReference: true,
   preparesPayments: true,
+  chargesSavedCards: true,
+  paysOut: true,
 };
 
 /** One Stripe account in one mode, through the official SDK. Methods throw as `Gateway` says. */
 export function createStripeGateway(config: SourceConfig, options: StripeGatewayOptions): Gateway {
   const source = config.name;
   const api = createStripeApi(config, options.timeoutMs ?? TIMEOUT_MS);
+  const account: StripeAccount = { source, api, refuse, literalAmount };
 
   function refuse(why: string, code: string): GatewayError {
     return new GatewayError(`${source} ${why}, so nothing was sent.`, { kind: 'rejected', code, ourFault: true });
@@ -110,6 +119,12 @@ export function createStripeGateway(config: SourceConfig, options: StripeGateway
         preparedPayment,
       );
     },
+
+    findCharges: (reference, customerId) => findCharges(account, reference, customerId),
+    chargeSavedCard: (order) => chargeSavedCard(account, order),
+    findPayouts: (reference) => findPayouts(account, reference),
+    fetchPayout: (payoutId) => fetchPayout(account, payoutId),
+    createPayout: (order) => createPayout(account, order),
   };
 }
 

@@ -14,3 +14,9 @@ export const STRIPE_CURRENCIES: GatewayCurrencies = {
   // Three decimals are counted, but the last one must be 0.
   steps: { BHD: 10n, JOD: 10n, KWD: 10n, OMR: 10n, TND: 10n },
 };
+
+/** Payouts leave Stripe in coarser steps: no fillér and no cents of a dollar of Taiwan, though payments have them. */
+export const STRIPE_PAYOUT_CURRENCIES: GatewayCurrencies = {
+  exponents: STRIPE_CURRENCIES.exponents,
+  steps: { ...STRIPE_CURRENCIES.steps, HUF: 100n, TWD: 100n },
+};

@@ -125,7 +125,7 @@ function commonFacts(
 }
 
 /** Null for what is absent and for what cannot be had exactly: neither is an amount, and least of all zero. */
-function isoAmount(value: unknown, currency: string | null | undefined): bigint | null {
+export function isoAmount(value: unknown, currency: string | null | undefined): bigint | null {
   const counted = readAmount(value);
   if (typeof counted !== 'bigint' || typeof currency !== 'string') return null;
   return toIsoAmount(counted, currency, STRIPE_CURRENCIES);

@@ -26,7 +26,7 @@ export interface StripeApi {
   misread(what: string, kind: 'temporary' | 'unknown'): GatewayError;
 }
 
-interface Page {
+export interface Page {
   readonly limit: number;
   readonly starting_after?: string;
 }

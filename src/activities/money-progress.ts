@@ -1,0 +1,28 @@
+import { readMoneyMove, type MoneyMoveKind, type MoneyStatus } from '../database/money-move.ts';
+import type { Pool } from '../database/pool.ts';
+
+/** A refund, payout, charge or top-up as its workflow sees it: no bigint, no personal data. */
+export interface MoneyProgress {
+  readonly status: MoneyStatus;
+  /** The gateway has it: only its final word is missing. */
+  readonly placed: boolean;
+  /** A person decided that the machine shall stop. */
+  readonly givenUp: boolean;
+  /** Minor units, as decimal text. */
+  readonly amount: string;
+  readonly currency: string;
+  readonly gatewayId: string | null;
+  readonly orderId: string | null;
+  readonly lastError: string | null;
+}
+
+/** As PostgreSQL has it now. */
+export async function readProgress(pool: Pool, kind: MoneyMoveKind, id: string): Promise<MoneyProgress> {
+  const move = await readMoneyMove(pool, kind, id);
+  if (move === null) throw new Error(`There is no ${kind} ${id}.`);
+  const { status, currency, gatewayId, orderId, lastError, givenUp } = move;
+  return {
+    ...{ status, placed: gatewayId !== null, givenUp, amount: move.amount.toString() },
+    ...{ currency, gatewayId, orderId, lastError },
+  };
+}

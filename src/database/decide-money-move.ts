@@ -1,0 +1,138 @@
+import type { Policies } from '../domain/policies.ts';
+import type { RefundRow, RefundedPayment } from './apply-refunds.ts';
+import { type Decision, type DecidedRow, notPossible } from './decide-dead-letter.ts';
+import { noteAnswered } from './gateway-call.ts';
+import { moneyTable, moneyWorkflowId, readMoneyMove, type MoneyMove, type MoneyMoveKind } from './money-move.ts';
+import type { Tx } from './pool.ts';
+import { allocationOf } from './record-refunds.ts';
+import { recordTransition } from './record-transition.ts';
+import { settlePayout } from './settle-payout.ts';
+import { settleRefund } from './settle-refund.ts';
+import { readPayout } from './read-payout.ts';
+
+const KINDS: readonly MoneyMoveKind[] = ['refund', 'payout', 'charge', 'top_up'];
+
+/**
+ * A decision about a refund, payout, charge or top-up.
+ * - `retry`: looks first in any case; after a definite no, a new attempt with a new key (F3).
+ * - `resolve`: what the person saw at the gateway is the outcome; only `failed` frees the amount (E6).
+ * - `give_up`: the machine stops; nothing is freed, since nobody knows.
+ */
+export async function decideMoneyMove(tx: Tx, row: DecidedRow, decision: Decision, policies: Policies): Promise<void> {
+  const move = await lockMove(tx, row);
+  if (decision.action === 'give_up') return;
+  if (decision.action === 'retry') return retry(tx, row, move);
+  if (decision.outcome === null) notPossible('Say with outcome what was seen at the gateway: succeeded or failed.');
+  await resolve(tx, row, move, { ...decision, outcome: decision.outcome }, policies);
+}
+
+async function lockMove(tx: Tx, row: DecidedRow): Promise<MoneyMove> {
+  const { workflowId } = row;
+  const kind = KINDS.find((known) => workflowId?.startsWith(`${known}:`));
+  if (workflowId === null || kind === undefined) throw new Error(`Dead letter ${row.id} names no workflow.`);
+  const id = workflowId.slice(kind.length + 1);
+  await tx.query(`select from ${moneyTable(kind)} where id = $1 for update`, [id]);
+  const move = await readMoneyMove(tx, kind, id);
+  if (move === null) throw new Error(`There is no ${kind} ${id}.`);
+  return move;
+}
+
+async function retry(tx: Tx, row: DecidedRow, move: MoneyMove): Promise<void> {
+  // Unknown: the workflow looks now, and the same key and reference hold.
+  if (move.status === 'unknown') return;
+  if (move.status === 'succeeded') notPossible('It has succeeded: there is nothing to try again.');
+  if (move.status === 'failed') {
+    if (move.kind !== 'refund' && move.kind !== 'payout') notPossible('A failed charge is tried again by a new one.');
+    if (move.kind === 'refund') await reserveAgain(tx, row, move);
+  }
+  if (move.status === 'pending') return;
+  await tx.query(
+    `update ${moneyTable(move.kind)} set status = 'pending', failure_code = null, last_error = null, updated_at = now()
+     where id = $1`,
+    [move.id],
+  );
+  if (move.gatewayId !== null && (move.kind === 'refund' || move.kind === 'payout')) {
+    // The gateway's failed object was the outcome of the attempt before, and absent for the one that follows.
+    await tx.query(
+      `update ${moneyTable(move.kind)}
+       set superseded_gateway_ids = superseded_gateway_ids || $2::text, gateway_${move.kind}_id = null where id = $1`,
+      [move.id, move.gatewayId],
+    );
+  }
+  if (move.reference !== null) await noteAnswered(tx, move.reference, { repaired: true });
+  await history(tx, move, 'pending', 'a person ordered a new attempt');
+}
+
+/** A failed refund holds no amount any more: what others reserved meanwhile counts against it (E6). */
+async function reserveAgain(tx: Tx, row: DecidedRow, move: MoneyMove): Promise<void> {
+  const { rows } = await tx.query<{ held: bigint }>(
+    `select coalesce(sum(amount), 0)::bigint as held from refunds
+     where source = $1 and payment_id = $2 and status in ('pending', 'unknown', 'needs_review', 'succeeded')`,
+    [move.source, move.paymentId],
+  );
+  const left = (row.payment?.amount ?? 0n) - (rows[0]?.held ?? 0n);
+  if (move.amount > left) notPossible('Other refunds have taken what this one would give back: give it up.');
+}
+
+async function resolve(
+  tx: Tx,
+  row: DecidedRow,
+  move: MoneyMove,
+  decision: Decision & { readonly outcome: 'succeeded' | 'failed' },
+  policies: Policies,
+): Promise<void> {
+  const { outcome, gatewayId } = decision;
+  if (move.status === outcome) return;
+  if (move.status === 'succeeded')
+    notPossible('The gateway says that it succeeded: only its own word takes that back.');
+  if (move.status === 'failed') notPossible('It has failed: order a new attempt, or give it up.');
+  const column =
+    move.kind === 'refund' ? 'gateway_refund_id' : move.kind === 'payout' ? 'gateway_payout_id' : 'payment_id';
+  await tx.query(
+    `update ${moneyTable(move.kind)} set status = $2, ${column} = coalesce(${column}, $3), last_error = null,
+            failure_code = case when $2 = 'failed' then coalesce(failure_code, 'resolved_as_failed') end, updated_at = now()
+     where id = $1`,
+    [move.id, outcome, gatewayId],
+  );
+  if (move.reference !== null) await noteAnswered(tx, move.reference);
+  await history(tx, move, outcome, `seen at the gateway: ${outcome}`);
+  if (move.kind === 'payout') {
+    const payout = await readPayout(tx, move.id);
+    if (payout !== null) await settlePayout(tx, { ...payout, status: move.status }, outcome, null, { quiet: true });
+  }
+  if (move.kind === 'refund') await settle(tx, row, move, outcome, policies);
+}
+
+async function settle(
+  tx: Tx,
+  { payment, order }: DecidedRow,
+  move: MoneyMove,
+  outcome: 'succeeded' | 'failed',
+  policies: Policies,
+): Promise<void> {
+  if (payment?.amount == null || payment.currency === null || move.paymentId === null) return;
+  const { rows } = await tx.query<RefundRow>(
+    `select id, kind, status, amount, currency, reference, gateway_refund_id as "gatewayRefundId",
+            superseded_gateway_ids as "supersededGatewayIds", order_id as "orderId"
+     from refunds where id = $1`,
+    [move.id],
+  );
+  const refund = rows[0];
+  if (refund === undefined) return;
+  const refunded: RefundedPayment = {
+    ...{ source: move.source, paymentId: move.paymentId, captured: payment.amount, currency: payment.currency },
+    ...{ allocation: allocationOf(payment), cause: 'decision' },
+    pointsPerMajorUnit: policies.loyaltyPointsPerMajorUnit,
+  };
+  // A person has just said that it failed: nobody needs to be asked again.
+  const quiet = outcome === 'failed';
+  await settleRefund(tx, { payment: refunded, order, row: refund, from: move.status, failureCode: null, quiet });
+}
+
+async function history(tx: Tx, move: MoneyMove, to: string, detail: string): Promise<void> {
+  await recordTransition(tx, {
+    ...{ machine: move.kind, objectId: move.id, from: move.status, to, detail },
+    cause: `decision about ${moneyWorkflowId(move.kind, move.id)}`,
+    ...{ orderId: move.orderId, source: move.source, paymentId: move.paymentId },
+  });
+}

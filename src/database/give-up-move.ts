@@ -1,0 +1,95 @@
+import type { DeadLetterKind } from '../domain/dead-letter-choices.ts';
+import { deadLetterId } from '../domain/keys.ts';
+import { refundMayBecome } from '../domain/refund-states.ts';
+import { announce } from './announce.ts';
+import { noteAnswered } from './gateway-call.ts';
+import { moneyTable, moneyWorkflowId, type MoneyMove, type MoneyStatus } from './money-move.ts';
+import { openDeadLetter } from './open-dead-letter.ts';
+import { inTransaction, type Pool, type Tx } from './pool.ts';
+import { recordTransition } from './record-transition.ts';
+
+/**
+ * What ended the machine's own tries:
+ * - `rejected`: a definite no that a human must look at (F3).
+ * - `declined`: a definite no to a customer's card: the answer, and nobody's trouble.
+ * - `already_refunded`: other refunds took everything; nothing is left to do (E6).
+ * - `unknown`: nobody knows whether it happened, or the gateway cannot be read; a human decides while the machine goes on
+ *   looking (F3).
+ */
+export type MoveEnd = 'rejected' | 'declined' | 'already_refunded' | 'unknown';
+
+const STATUS = {
+  rejected: 'needs_review',
+  declined: 'failed',
+  already_refunded: 'failed',
+  unknown: 'unknown',
+} as const satisfies Record<MoveEnd, MoneyStatus>;
+
+/** Writes the end of the machine's tries, with the dead letter where a human is needed, in one transaction. */
+export async function giveUpMove(
+  pool: Pool,
+  move: MoneyMove,
+  end: MoveEnd,
+  details: { readonly code: string | null; readonly message: string },
+): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    const table = moneyTable(move.kind);
+    const { rows } = await tx.query<{ status: MoneyStatus }>(`select status from ${table} where id = $1 for update`, [
+      move.id,
+    ]);
+    const from = rows[0]?.status;
+    const to = STATUS[end];
+    if (from === undefined || (from !== to && !refundMayBecome(from, to))) return;
+    await tx.query(
+      `update ${table} set status = $2, failure_code = $3, last_error = $4, updated_at = now() where id = $1`,
+      [move.id, to, end === 'unknown' ? null : details.code, details.message],
+    );
+    if (end !== 'unknown' && move.reference !== null) await noteAnswered(tx, move.reference);
+    if (from !== to) {
+      await recordTransition(tx, {
+        ...{ machine: move.kind, objectId: move.id, from, to, detail: details.message },
+        cause: moneyWorkflowId(move.kind, move.id),
+        ...{ orderId: move.orderId, source: move.source, paymentId: move.paymentId },
+      });
+    }
+    if (end === 'rejected' || end === 'unknown') await askHuman(tx, move, end, details.message);
+    if (from !== to && end === 'rejected') await announceFailure(tx, move);
+  });
+}
+
+/** The dead letter of a move is one row per kind of trouble. */
+export function moveDeadLetterId(kind: DeadLetterKind, move: Pick<MoneyMove, 'kind' | 'id'>): string {
+  return deadLetterId(kind, move.kind === 'refund' ? move.id : moneyWorkflowId(move.kind, move.id));
+}
+
+async function askHuman(tx: Tx, move: MoneyMove, end: 'rejected' | 'unknown', message: string): Promise<void> {
+  const kind =
+    end === 'rejected' && move.kind === 'refund'
+      ? 'refund_failed'
+      : end === 'rejected' && move.kind === 'payout'
+        ? 'payout_failed'
+        : 'outcome_unknown';
+  await openDeadLetter(tx, {
+    ...{ id: moveDeadLetterId(kind, move), kind, source: move.source, lastError: message },
+    ...{ orderId: move.orderId, paymentId: move.paymentId, amount: move.amount, currency: move.currency },
+    refundId: move.kind === 'refund' ? move.id : null,
+    payoutId: move.kind === 'payout' ? move.id : null,
+    workflowId: moneyWorkflowId(move.kind, move.id),
+    extraCapture: move.kind === 'refund' && move.id.startsWith('extra_capture:'),
+  });
+}
+
+async function announceFailure(tx: Tx, move: MoneyMove): Promise<void> {
+  if (move.kind !== 'refund' && move.kind !== 'payout') return;
+  await announce(tx, move.orderId, [
+    {
+      eventType: `${move.kind}.failed`,
+      ...(move.orderId === null ? { aggregateId: moneyWorkflowId(move.kind, move.id) } : {}),
+      payload: {
+        ...{ order_id: move.orderId, source: move.source, payment_id: move.paymentId },
+        [`${move.kind}_id`]: move.id,
+        ...{ amount: move.amount.toString(), currency: move.currency },
+      },
+    },
+  ]);
+}

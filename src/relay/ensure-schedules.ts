@@ -1,0 +1,61 @@
+import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import type { Logger } from '../telemetry/log.ts';
+import { type ScheduledWorkflowName, TASK_QUEUE } from '../workflows/messages.ts';
+
+interface Schedule {
+  readonly id: string;
+  readonly workflow: ScheduledWorkflowName;
+  /** As Temporal writes durations. */
+  readonly every: '1m';
+  /** What a person reads in the list of schedules and of runs. */
+  readonly summary: string;
+}
+
+const SCHEDULES: readonly Schedule[] = [
+  {
+    id: 'reap-idempotency-keys',
+    workflow: 'reapIdempotencyKeys',
+    // An interrupted request has waited out its lease by then; another minute is no longer than that.
+    every: '1m',
+    summary: 'Completes interrupted API requests from what they reserved, and forgets old answers',
+  },
+];
+
+/** A server that does not answer by then must not keep the worker from its work. */
+const LONGEST_WAIT_MS = 5_000;
+
+/**
+ * Makes the schedules that our own jobs run by, or brings those that are there up to date; one that a person paused stays
+ * paused. Every worker does it at its start. Where the server forbids it the worker works without: it says so in one line.
+ */
+export async function ensureSchedules(client: Client, log: Logger): Promise<void> {
+  const deadline = Date.now() + LONGEST_WAIT_MS;
+  await Promise.all(
+    SCHEDULES.map(async (schedule) => {
+      try {
+        await client.withDeadline(deadline, () => ensure(client, schedule));
+      } catch (err) {
+        const { id, workflow, every } = schedule;
+        log.warn({ schedule: id, err }, `schedule not made: start ${workflow} every ${every} by other means`);
+      }
+    }),
+  );
+}
+
+async function ensure({ schedule: schedules }: Client, { id, workflow, every, summary }: Schedule): Promise<void> {
+  const wanted = {
+    spec: { intervals: [{ every }] },
+    action: {
+      type: 'startWorkflow' as const,
+      ...{ workflowType: workflow, workflowId: id, taskQueue: TASK_QUEUE, args: [], staticSummary: summary },
+    },
+    // Each run takes up all that is there: one at a time is enough, and none needs to be caught up.
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: every },
+  };
+  try {
+    await schedules.create({ scheduleId: id, ...wanted });
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    await schedules.getHandle(id).update((before) => ({ ...wanted, state: before.state }));
+  }
+}

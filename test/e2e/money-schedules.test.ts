@@ -1,0 +1,52 @@
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ensureSchedules } from '../../src/relay/ensure-schedules.ts';
+import { freePorts } from '../../src/stack/ports.ts';
+import type { Logger } from '../../src/telemetry/log.ts';
+import { createTestNamespace, type TestNamespace } from '../support/temporal.ts';
+
+let temporal: TestNamespace;
+beforeAll(async () => {
+  temporal = await createTestNamespace();
+});
+afterAll(() => temporal.close());
+
+const ID = 'reap-idempotency-keys';
+
+function listeningLog(): { readonly lines: unknown[]; readonly log: Logger } {
+  const lines: unknown[] = [];
+  return { lines, log: { warn: (...line: unknown[]) => lines.push(line) } as unknown as Logger };
+}
+
+describe('the schedule of the job that looks after keys', () => {
+  it('is made once, whichever workers start, and runs every minute, one at a time', async () => {
+    const { lines, log } = listeningLog();
+    await Promise.all([1, 2, 3].map(() => ensureSchedules(temporal.client, log)));
+    expect(lines).toEqual([]);
+    const found = await temporal.client.schedule.getHandle(ID).describe();
+    expect(found.spec.intervals).toMatchObject([{ every: 60_000 }]);
+    expect(found.action).toMatchObject({ workflowType: 'reapIdempotencyKeys', taskQueue: 'paidonce' });
+    expect(found.policies.overlap).toBe('SKIP');
+  });
+
+  it('is brought up to date by a newer worker, and stays paused where a person paused it', async () => {
+    const handle = temporal.client.schedule.getHandle(ID);
+    await handle.update((before) => ({ ...before, spec: { intervals: [{ every: '1h' }] } }));
+    await handle.pause('maintenance');
+    await ensureSchedules(temporal.client, listeningLog().log);
+    const found = await handle.describe();
+    expect(found.spec.intervals).toMatchObject([{ every: 60_000 }]);
+    expect(found.state).toMatchObject({ paused: true, note: 'maintenance' });
+  });
+
+  it('that a server does not let us make is said in one line, and the worker goes on', async () => {
+    const [dead = 0] = await freePorts(1);
+    const connection = Connection.lazy({ address: `127.0.0.1:${dead}` });
+    const { lines, log } = listeningLog();
+    await ensureSchedules(new Client({ connection, namespace: 'none' }), log);
+    expect(lines).toEqual([
+      [expect.objectContaining({ schedule: ID }), expect.stringContaining('start reapIdempotencyKeys every 1m')],
+    ]);
+    await connection.close();
+  });
+});

@@ -1,0 +1,208 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { EventReading } from '../../src/domain/event-reading.ts';
+import type { ChargeOrder, Gateway, PayoutOrder } from '../../src/gateways/gateway.ts';
+import { createStripeGateway } from '../../src/gateways/stripe/create-stripe-gateway.ts';
+import { startCuttingProxy, type CuttingProxy } from '../support/cutting-proxy.ts';
+import { LOCALSTRIPE_KEY, startLocalstripe, type Localstripe } from '../support/localstripe.ts';
+import { startScriptedServer, type ScriptedServer } from '../support/scripted-server.ts';
+
+const SECRET = 'whsec_localstripe';
+const GOOD_CARD = '4242424242424242';
+const CARD_DECLINED_LATER = '4000000000000341';
+const CARD_THAT_ASKS_ITS_HOLDER = '4000008260003178';
+const LOSSES = ['cut_answer', 'half_answer', 'swallow_answer'] as const;
+
+const started = await startLocalstripe();
+if (typeof started === 'string') {
+  process.stderr.write(`SKIPPED: charges and payouts of the Stripe adapter against a stateful stand-in: ${started}\n`);
+}
+
+describe.skipIf(typeof started === 'string')('charges and payouts of the Stripe adapter, against a stand-in', () => {
+  const stripe = started as Localstripe;
+  let proxy: CuttingProxy;
+  let receiver: ScriptedServer;
+  let gateway: Gateway;
+  let n = 0;
+
+  beforeAll(async () => {
+    proxy = await startCuttingProxy(stripe.url);
+    receiver = await startScriptedServer((_request, response) => {
+      response.end();
+    });
+    await stripe.registerWebhook('ours', receiver.url, SECRET);
+    gateway = createStripeGateway(
+      {
+        name: 'stripe',
+        kind: 'stripe',
+        mode: 'test',
+        apiBase: proxy.url,
+        apiKey: LOCALSTRIPE_KEY,
+        accountNumber: null,
+        webhookSecrets: [{ secret: SECRET, eventsBefore: null }],
+      },
+      { toleranceMs: 300_000, timeoutMs: 1_000 },
+    );
+  });
+
+  afterEach(() => {
+    proxy.mode = 'forward';
+  });
+
+  afterAll(async () => {
+    await Promise.all([proxy.close(), receiver.close(), stripe.stop()]);
+  });
+
+  /** What the gateway reads of the delivery of this type about an object, once it has come and its signature held. */
+  async function readingOf(eventType: string, objectId: string): Promise<EventReading> {
+    return vi.waitFor(
+      () => {
+        for (const { body, headers } of receiver.requests) {
+          const bytes = Buffer.from(body);
+          gateway.verify({ body: bytes, headers, now: Date.now() });
+          const reading = gateway.read(bytes, headers);
+          if (reading.eventType === eventType && reading.objectId === objectId) return reading;
+        }
+        throw new Error(`no ${eventType} of ${objectId}`);
+      },
+      { timeout: 10_000, interval: 50 },
+    );
+  }
+
+  async function chargeOf(number: string, more: Partial<ChargeOrder> = {}): Promise<ChargeOrder> {
+    const form = {
+      type: 'card',
+      'card[number]': number,
+      'card[exp_month]': '12',
+      'card[exp_year]': '2050',
+      'card[cvc]': '123',
+    };
+    const [customer, card] = [await stripe.post('/v1/customers', {}), await stripe.post('/v1/payment_methods', form)];
+    await stripe.post(`/v1/payment_methods/${card.id}/attach`, { customer: customer.id });
+    const reference = `charge:${++n}`;
+    const money = { amount: 1999n, currency: 'EUR' };
+    const parties = { customerId: customer.id, paymentMethod: card.id };
+    return { orderId: `ord_${n}`, ...parties, ...money, reference, idempotencyKey: reference, ...more };
+  }
+
+  function payoutOf(more: Partial<PayoutOrder> = {}): PayoutOrder {
+    const reference = `payout:seller_${++n}:2026-11-30`;
+    const money = { amount: 90_000n, currency: 'EUR' };
+    return { sellerId: 's', destination: 'ba_1', ...money, reference, idempotencyKey: reference, ...more };
+  }
+
+  it('charges a saved card, finds the charge by our reference and by nothing else, and reads its event', async () => {
+    const order = await chargeOf(GOOD_CARD);
+    expect(await gateway.findCharges(order.reference, order.customerId)).toEqual([]);
+    const charged = await gateway.chargeSavedCard(order);
+    expect(charged).toMatchObject({
+      paymentId: expect.stringMatching(/^pi_/),
+      orderId: order.orderId,
+      reference: order.reference,
+      status: 'captured',
+      amount: 1999n,
+      currency: 'EUR',
+      mode: 'test',
+    });
+    expect(await gateway.findCharges(order.reference, order.customerId)).toMatchObject([
+      { paymentId: charged.paymentId, status: 'captured', amount: 1999n },
+    ]);
+    expect(await gateway.findCharges(`${order.reference}0`, order.customerId)).toEqual([]);
+    expect(await gateway.fetchPayment(charged.paymentId)).toMatchObject({ status: 'captured', amountRefunded: 0n });
+    expect(await readingOf('payment_intent.succeeded', charged.paymentId)).toMatchObject({
+      verdict: 'take',
+      claimed: 'captured',
+      orderId: order.orderId,
+      reference: order.reference,
+    });
+  });
+
+  it.each([
+    ['declines', CARD_DECLINED_LATER, 'card_declined'],
+    ['asks for its holder', CARD_THAT_ASKS_ITS_HOLDER, 'authentication_required'],
+  ])('calls a charge rejected whose bank %s, and finds it as failed', async (_what, number, code) => {
+    const order = await chargeOf(number);
+    await expect(gateway.chargeSavedCard(order)).rejects.toMatchObject({ kind: 'rejected', code, ourFault: false });
+    expect(await gateway.findCharges(order.reference, order.customerId)).toMatchObject([
+      { status: 'failed', orderId: order.orderId },
+    ]);
+  });
+
+  it('says that a card which is not there is our fault', async () => {
+    const order = await chargeOf(GOOD_CARD, { paymentMethod: 'pm_nowhere' });
+    await expect(gateway.chargeSavedCard(order)).rejects.toMatchObject({ kind: 'rejected', ourFault: true });
+    expect(await gateway.findCharges(order.reference, order.customerId)).toEqual([]);
+  });
+
+  it.each(LOSSES)('calls a charge whose answer was lost (%s) unknown, has sent it once, and finds it', async (mode) => {
+    const order = await chargeOf(GOOD_CARD);
+    proxy.mode = mode;
+    await expect(gateway.chargeSavedCard(order)).rejects.toMatchObject({ name: 'GatewayError', kind: 'unknown' });
+    proxy.mode = 'forward';
+    expect(await gateway.findCharges(order.reference, order.customerId)).toMatchObject([{ status: 'captured' }]);
+  });
+
+  it('would charge twice if it sent a charge again without a look: the key alone does not always help', async () => {
+    const order = await chargeOf(GOOD_CARD);
+    await gateway.chargeSavedCard(order);
+    await gateway.chargeSavedCard(order);
+    expect(await gateway.findCharges(order.reference, order.customerId)).toHaveLength(2);
+  });
+
+  it('finds a charge behind more than a page of other payments', async () => {
+    for (let other = 0; other < 101; other++)
+      await stripe.post('/v1/payment_intents', { amount: '1', currency: 'eur' });
+    const order = await chargeOf(GOOD_CARD);
+    const { paymentId } = await gateway.chargeSavedCard(order);
+    expect(await gateway.findCharges(order.reference, order.customerId)).toMatchObject([{ paymentId }]);
+  });
+
+  it('pays out, finds the payout by our reference and by nothing else, and sees it through', async () => {
+    const order = payoutOf();
+    expect(await gateway.findPayouts(order.reference)).toEqual([]);
+    const made = await gateway.createPayout(order);
+    expect(made).toEqual({
+      payoutId: expect.stringMatching(/^po_/),
+      amount: 90_000n,
+      currency: 'EUR',
+      status: 'pending',
+      reference: order.reference,
+      failureCode: null,
+    });
+    expect(await gateway.findPayouts(order.reference)).toEqual([made]);
+    expect(await gateway.findPayouts(`${order.reference}0`)).toEqual([]);
+    await stripe.post(`/v1/payouts/${made.payoutId}`, { status: 'paid' });
+    expect(await gateway.fetchPayout(made.payoutId)).toEqual({ ...made, status: 'paid' });
+    expect(await gateway.fetchPayout('po_nowhere')).toBeNull();
+  });
+
+  it('sees a payout that was taken back as failed, in its event and in the payout itself', async () => {
+    const { payoutId } = await gateway.createPayout(payoutOf());
+    await stripe.post(`/v1/payouts/${payoutId}/cancel`, {});
+    expect(await gateway.fetchPayout(payoutId)).toMatchObject({ status: 'failed' });
+    expect(await readingOf('payout.canceled', payoutId)).toMatchObject({ subject: 'payout', claimed: 'failed' });
+  });
+
+  it.each(LOSSES)('calls a payout whose answer was lost (%s) unknown, has sent it once, and finds it', async (mode) => {
+    const order = payoutOf();
+    proxy.mode = mode;
+    await expect(gateway.createPayout(order)).rejects.toMatchObject({ name: 'GatewayError', kind: 'unknown' });
+    proxy.mode = 'forward';
+    expect(await gateway.findPayouts(order.reference)).toMatchObject([{ status: 'pending', amount: 90_000n }]);
+  });
+
+  it('would pay twice if it sent a payout again without a look', async () => {
+    const order = payoutOf();
+    await gateway.createPayout(order);
+    await gateway.createPayout(order);
+    expect(await gateway.findPayouts(order.reference)).toHaveLength(2);
+  });
+
+  it('calls a look-up that fails temporary: neither found nor absent', async () => {
+    const order = await chargeOf(GOOD_CARD);
+    proxy.mode = 'cut_answer';
+    const temporary = { name: 'GatewayError', kind: 'temporary' };
+    await expect(gateway.findCharges(order.reference, order.customerId)).rejects.toMatchObject(temporary);
+    await expect(gateway.findPayouts('payout:x:y')).rejects.toMatchObject(temporary);
+    await expect(gateway.fetchPayout('po_1')).rejects.toMatchObject(temporary);
+  });
+});
