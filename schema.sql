@@ -57,6 +57,29 @@ create table bookings (
   constraint bookings_status_check CHECK ((status = ANY (ARRAY['confirmed'::text, 'cancelled'::text])))
 );
 
+create table charges (
+  id text not null,
+  source text not null,
+  order_id text not null,
+  customer_id text not null,
+  payment_method text not null,
+  amount bigint not null,
+  currency text not null,
+  status text not null,
+  reference text not null,
+  payment_id text,
+  failure_code text,
+  last_error text,
+  requested_by text not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint charges_pkey PRIMARY KEY (id),
+  constraint charges_reference_key UNIQUE (reference),
+  constraint charges_source_payment_id_key UNIQUE (source, payment_id),
+  constraint charges_amount_check CHECK ((amount > 0)),
+  constraint charges_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'unknown'::text, 'needs_review'::text])))
+);
+
 create table checkouts (
   order_id text not null,
   n integer not null,
@@ -94,6 +117,7 @@ create table dead_letters (
   since timestamp with time zone default now() not null,
   closed_at timestamp with time zone,
   decision jsonb,
+  payout_id text,
   constraint dead_letters_pkey PRIMARY KEY (id),
   constraint dead_letters_kind_check CHECK ((kind = ANY (ARRAY['refund_failed'::text, 'payout_failed'::text, 'outcome_unknown'::text, 'wrong_currency'::text, 'late_capture'::text, 'order_not_payable'::text, 'unmatched_payment'::text, 'unknown_at_gateway'::text, 'event_unreadable'::text, 'delivery_failed'::text, 'refunds_exceed_captured'::text]))),
   constraint dead_letters_status_check CHECK ((status = ANY (ARRAY['open'::text, 'decided'::text, 'recovered'::text])))
@@ -285,11 +309,41 @@ create table payments (
   waiting_for text,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  purpose text default 'order'::text not null,
   constraint payments_pkey PRIMARY KEY (source, payment_id),
   constraint payments_amount_check CHECK ((amount >= 0)),
   constraint payments_amount_refunded_check CHECK ((amount_refunded >= 0)),
+  constraint payments_purpose_check CHECK ((purpose = ANY (ARRAY['order'::text, 'top_up'::text]))),
   constraint payments_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'authorized'::text, 'captured'::text, 'failed'::text, 'expired'::text]))),
   constraint payments_waiting_for_check CHECK ((waiting_for = ANY (ARRAY['order'::text, 'gateway'::text])))
+);
+
+create table payouts (
+  id text not null,
+  mode text not null,
+  source text not null,
+  seller_id text not null,
+  settlement_date date not null,
+  amount bigint not null,
+  currency text not null,
+  destination text not null,
+  status text not null,
+  reference text not null,
+  gateway_payout_id text,
+  failure_code text,
+  last_error text,
+  requested_by text not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  superseded_gateway_ids text[] default '{}'::text[] not null,
+  constraint payouts_pkey PRIMARY KEY (id),
+  constraint payouts_mode_seller_id_settlement_date_key UNIQUE (mode, seller_id, settlement_date),
+  constraint payouts_reference_key UNIQUE (reference),
+  constraint payouts_source_gateway_payout_id_key UNIQUE (source, gateway_payout_id),
+  constraint payouts_amount_check CHECK ((amount > 0)),
+  constraint payouts_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint payouts_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+  constraint payouts_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'unknown'::text, 'needs_review'::text])))
 );
 
 create table processed_events (
@@ -317,6 +371,7 @@ create table refunds (
   requested_by text,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  superseded_gateway_ids text[] default '{}'::text[] not null,
   constraint refunds_pkey PRIMARY KEY (id),
   constraint refunds_reference_key UNIQUE (reference),
   constraint refunds_source_gateway_refund_id_key UNIQUE (source, gateway_refund_id),
@@ -338,7 +393,58 @@ create table state_transitions (
   payment_id text,
   at timestamp with time zone default clock_timestamp() not null,
   constraint state_transitions_pkey PRIMARY KEY (id),
-  constraint state_transitions_machine_check CHECK ((machine = ANY (ARRAY['order'::text, 'payment'::text, 'refund'::text, 'checkout'::text, 'dispute'::text, 'dead_letter'::text])))
+  constraint state_transitions_machine_check CHECK ((machine = ANY (ARRAY['order'::text, 'payment'::text, 'refund'::text, 'checkout'::text, 'dispute'::text, 'dead_letter'::text, 'payout'::text, 'charge'::text, 'top_up'::text])))
+);
+
+create table top_ups (
+  id text not null,
+  source text not null,
+  wallet_id text not null,
+  customer_id text not null,
+  payment_method text not null,
+  amount bigint not null,
+  currency text not null,
+  status text not null,
+  reference text not null,
+  payment_id text,
+  failure_code text,
+  last_error text,
+  requested_by text not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint top_ups_pkey PRIMARY KEY (id),
+  constraint top_ups_reference_key UNIQUE (reference),
+  constraint top_ups_source_payment_id_key UNIQUE (source, payment_id),
+  constraint top_ups_amount_check CHECK ((amount > 0)),
+  constraint top_ups_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'unknown'::text, 'needs_review'::text])))
+);
+
+create table wallet_entries (
+  id bigint not null generated always as identity,
+  wallet_id text not null,
+  source_event_id text not null,
+  amount bigint not null,
+  currency text not null,
+  source text,
+  payment_id text,
+  refund_id text,
+  at timestamp with time zone default now() not null,
+  constraint wallet_entries_pkey PRIMARY KEY (id),
+  constraint wallet_entries_source_event_id_key UNIQUE (source_event_id),
+  constraint wallet_entries_amount_check CHECK ((amount <> 0))
+);
+
+create table wallets (
+  id text not null,
+  customer_id text not null,
+  currency text not null,
+  balance bigint default 0 not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint wallets_pkey PRIMARY KEY (id),
+  constraint wallets_balance_check CHECK ((balance >= 0)),
+  constraint wallets_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint wallets_id_check CHECK (((length(id) >= 1) AND (length(id) <= 200)))
 );
 
 create table webhook_deliveries (
@@ -392,8 +498,11 @@ create table webhook_refusals (
 create table webhook_deliveries_default partition of webhook_deliveries DEFAULT;
 
 CREATE INDEX api_keys_by_client ON public.api_keys USING btree (client);
+CREATE INDEX charges_by_order ON public.charges USING btree (order_id);
 CREATE INDEX dead_letters_by_payment ON public.dead_letters USING btree (source, payment_id);
 CREATE INDEX dead_letters_open ON public.dead_letters USING btree (extra_capture DESC, since) WHERE (status = 'open'::text);
+CREATE INDEX idempotency_keys_completed ON public.idempotency_keys USING btree (completed_at) WHERE (status = 'completed'::text);
+CREATE INDEX idempotency_keys_in_progress ON public.idempotency_keys USING btree (leased_until) WHERE (status = 'in_progress'::text);
 CREATE UNIQUE INDEX invoices_one_per_order ON public.invoices USING btree (order_id) WHERE (kind = 'invoice'::text);
 CREATE UNIQUE INDEX invoices_one_per_refund ON public.invoices USING btree (refund_id) WHERE (kind = 'credit_note'::text);
 CREATE INDEX ledger_entries_by_payment ON public.ledger_entries USING btree (source, payment_id);
@@ -408,6 +517,8 @@ CREATE INDEX refunds_by_payment ON public.refunds USING btree (source, payment_i
 CREATE UNIQUE INDEX refunds_one_automatic ON public.refunds USING btree (source, payment_id) WHERE (kind = ANY (ARRAY['extra_capture'::text, 'late_capture'::text]));
 CREATE INDEX state_transitions_by_object ON public.state_transitions USING btree (machine, object_id);
 CREATE INDEX state_transitions_by_payment ON public.state_transitions USING btree (source, payment_id);
+CREATE INDEX top_ups_by_wallet ON public.top_ups USING btree (wallet_id);
+CREATE INDEX wallet_entries_by_wallet ON public.wallet_entries USING btree (wallet_id);
 CREATE INDEX webhook_deliveries_by_event ON public.webhook_deliveries USING btree (source, event_id, received_at);
 CREATE INDEX webhook_events_by_order ON public.webhook_events USING btree (order_id);
 CREATE INDEX webhook_events_by_payment ON public.webhook_events USING btree (source, payment_id);
@@ -416,6 +527,7 @@ CREATE INDEX webhook_events_open ON public.webhook_events USING btree (received_
 
 alter table api_keys add constraint api_keys_client_fkey FOREIGN KEY (client) REFERENCES api_clients(name);
 alter table bookings add constraint bookings_order_id_line_id_fkey FOREIGN KEY (order_id, line_id) REFERENCES order_lines(order_id, id);
+alter table charges add constraint charges_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
 alter table checkouts add constraint checkouts_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
 alter table gift_cards add constraint gift_cards_order_id_line_id_fkey FOREIGN KEY (order_id, line_id) REFERENCES order_lines(order_id, id);
 alter table invoices add constraint invoices_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
@@ -423,6 +535,8 @@ alter table loyalty_entries add constraint loyalty_entries_order_id_fkey FOREIGN
 alter table order_lines add constraint order_lines_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
 alter table order_payments add constraint order_payments_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
 alter table packages add constraint packages_order_id_line_id_fkey FOREIGN KEY (order_id, line_id) REFERENCES order_lines(order_id, id);
+alter table top_ups add constraint top_ups_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id);
+alter table wallet_entries add constraint wallet_entries_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id);
 
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE ON public.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_entries_balanced AFTER INSERT ON public.ledger_entries REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION refuse_unbalanced_posting();

@@ -4,7 +4,7 @@ import type { DeadLetterChoice } from '../domain/dead-letter-choices.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** As `decideUpdate` of the workflows takes it. */
-interface DecideInput {
+export interface DecideInput {
   readonly action: DeadLetterChoice;
   readonly note: string;
   readonly by: string;

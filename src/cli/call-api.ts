@@ -10,13 +10,17 @@ interface Problem {
 }
 
 /** One call of the HTTP API with the operator's key; answers its JSON. */
-export async function callApi<T>(method: 'GET' | 'POST', path: string): Promise<T> {
+export async function callApi<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> {
   const { url, key } = apiAccess();
   let response: Response;
   try {
     response = await fetch(`${url}${path}`, {
       method,
-      headers: { authorization: `Bearer ${key}` },
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
   } catch (error) {
@@ -24,8 +28,8 @@ export async function callApi<T>(method: 'GET' | 'POST', path: string): Promise<
       error instanceof Error ? ((error.cause as Error | undefined)?.message ?? error.message) : String(error);
     throw new CommandError(`The API at ${url} does not answer (${reason}): is npm start running?`);
   }
-  const body: unknown = await response.json().catch(() => null);
-  if (response.ok) return body as T;
-  const { code = `http_${response.status}`, detail = 'it gave no reason' } = (body ?? {}) as Problem;
+  const answer: unknown = await response.json().catch(() => null);
+  if (response.ok) return answer as T;
+  const { code = `http_${response.status}`, detail = 'it gave no reason' } = (answer ?? {}) as Problem;
   throw new CommandError(`The API refused: ${detail} (${code})`, response.status >= 500 ? EXIT.cannot : EXIT.no);
 }

@@ -8,6 +8,7 @@ import { demoCommand } from './demo.ts';
 import { eventsCommand } from './events.ts';
 import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
+import { payoutsCommand } from './payouts.ts';
 
 const program = new Command('paidonce')
   .description(
@@ -22,6 +23,7 @@ for (const command of [
   auditCommand(),
   eventsCommand(),
   deadLettersCommand(),
+  payoutsCommand(),
   keysCommand(),
   migrateCommand(),
 ]) {

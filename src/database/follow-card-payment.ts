@@ -30,12 +30,12 @@ export async function followCardPayment(
   const { rows } = await tx.query<{ from: string }>(
     `with before as (select id, status from ${charge === null ? 'top_ups' : 'charges'} where id = $1 and source = $2 for update)
      update ${charge === null ? 'top_ups' : 'charges'} c
-     set payment_id = coalesce(c.payment_id, $3), status = coalesce($4, c.status),
-         failure_code = case when $4 = 'failed' then coalesce(c.failure_code, 'payment_failed') end,
+     set payment_id = coalesce(c.payment_id, $3), status = coalesce($4::text, c.status),
+         failure_code = case when $4::text = 'failed' then coalesce(c.failure_code, 'payment_failed') end,
          last_error = null, updated_at = now()
      from before where c.id = before.id
        -- a failed attempt may still be recovered by a later success of the same payment; success is final
-       and before.status <> 'succeeded' and (c.payment_id is null or $4 is not null and $4 <> before.status)
+       and before.status <> 'succeeded' and (c.payment_id is null or $4::text is not null and $4::text <> before.status)
      returning before.status as "from"`,
     [id, source, paymentId, to],
   );

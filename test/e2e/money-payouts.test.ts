@@ -100,7 +100,7 @@ describe('paying out a day from a file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'paidonce-payouts-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const project = fileURLToPath(new URL('../..', import.meta.url));
-  const program = `import { payoutsCommand } from './src/cli/commands/payouts.ts';
+  const program = `import { payoutsCommand } from './src/cli/payouts.ts';
     await payoutsCommand().parseAsync(process.argv.slice(1), { from: 'user' });`;
 
   function file(name: string, rows: readonly string[]): string {

@@ -46,11 +46,12 @@ describe('a gateway that takes 10 s, with five connections for fifty refunds', (
     await eventually(
       'all are made',
       async () => (await system.count(`refunds where payment_id = $1 and status = 'succeeded'`, paymentId)) === 50,
-      60_000,
+      // The gateway's slowness meets our own time limit: some are found by their reference, on a busy machine late.
+      120_000,
     );
     const { refunds } = await system.atGateway();
     expect(refunds.filter((one) => one['payment_id'] === paymentId)).toHaveLength(50);
-  }, 120_000);
+  }, 180_000);
 });
 
 describe('a database that cannot be had in time', () => {

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { SingleBar, Presets } from 'cli-progress';
 import { Command } from 'commander';
-import { readApiAccess } from '../api-access.ts';
-import { isThrough } from '../payouts/make-payout.ts';
-import { BadPayoutFile, readPayouts } from '../payouts/read-payouts.ts';
-import { runPayouts } from '../payouts/run-payouts.ts';
-import { payoutsReport, payoutsSummary } from '../payouts/summary.ts';
+import { isThrough } from './payouts/make-payout.ts';
+import { BadPayoutFile, readPayouts } from './payouts/read-payouts.ts';
+import { runPayouts } from './payouts/run-payouts.ts';
+import { apiAccess } from './settings.ts';
+import { payoutsReport, payoutsSummary } from './payouts/summary.ts';
 
 interface RunOptions {
   readonly date: string;
@@ -42,7 +42,7 @@ export function payoutsCommand(): Command {
 
 async function run(options: RunOptions): Promise<void> {
   try {
-    const access = readApiAccess(process.env);
+    const access = apiAccess();
     if (!/^\d{1,5}$/.test(options.wait)) throw new Error('--wait must be a whole number of seconds.');
     const payouts = readPayouts(readFileSync(options.file, 'utf8'), options.file, options);
     const progress = startProgress(payouts.length);
