@@ -16,7 +16,7 @@ export type DevFile = z.infer<typeof devFileSchema>;
 const DEV_FILE = join('.paidonce', 'dev.json');
 
 /** The stack that runs in this folder; null where none does. */
-export function readDevFile(): DevFile | null {
+function readDevFile(): DevFile | null {
   let text: string;
   try {
     text = readFileSync(DEV_FILE, 'utf8');

@@ -73,13 +73,18 @@ export async function auditIn(tx: PoolClient, options: AuditOptions = {}): Promi
   return { ok: violations.length === 0, checked: checks.length, violations };
 }
 
-async function readChecks(tx: PoolClient): Promise<Check[]> {
+async function readChecks(tx: PoolClient): Promise<readonly Check[]> {
   const { rows } = await tx.query<{ currency: string }>('select distinct currency from orders');
+  return checksOf(rows.map(({ currency }) => currency));
+}
+
+/** Every invariant, for a database whose orders are in these currencies. */
+export function checksOf(currencies: readonly string[]): readonly Check[] {
   return [
     ...ORDER_CHECKS,
     ...PAYMENT_CHECKS,
     ...REFUND_CHECKS,
-    ...consequenceChecks(rows.map(({ currency }) => currency)),
+    ...consequenceChecks(currencies),
     ...LEDGER_CHECKS,
     ...EVENT_CHECKS,
     ...OUTBOX_CHECKS,

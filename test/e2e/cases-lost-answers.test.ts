@@ -91,7 +91,8 @@ async function refundIs(paymentId: string, status: string): Promise<any> {
 }
 
 describe('"already refunded" is read back before it is believed', () => {
-  it.each([
+  // Each waits out the gateway's settle time.
+  it.concurrent.each([
     ['already_refunded', 422],
     ['refund_exceeds_captured', 422],
     ['already_refunded', 409],

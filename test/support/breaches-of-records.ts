@@ -47,6 +47,7 @@ export const BREACHES_OF_RECORDS: readonly Breach[] = [
   [
     'one_loyalty_earning',
     { order_id: 'ord_full' },
+    'drop index loyalty_entries_one_earning',
     `insert into loyalty_entries (order_id, customer_id, source, payment_id, points) values ('ord_full', 'cus_1', 'sim', 'pay_other', 100)`,
   ],
   [

@@ -46,11 +46,7 @@ async function makeOrder(
 }
 
 /** A delivery as the receiver stores it; `about` fills what the gateway's adapter would read from the body. */
-export async function deliver(
-  pool: Pool,
-  about: Partial<EventReading> & { eventId: string },
-  body?: string,
-): Promise<void> {
+async function deliver(pool: Pool, about: Partial<EventReading> & { eventId: string }, body?: string): Promise<void> {
   const [subject = '', claimed = ''] = (about.eventType ?? 'payment.captured').split('.');
   const reading = {
     ...{

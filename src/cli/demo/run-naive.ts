@@ -74,7 +74,7 @@ async function replay(
   // The shop had its order before its customer paid, however slow this machine is now.
   const made = new Map<string | null, Promise<void>>();
   const underWay: Promise<void>[] = [];
-  let failure: unknown = null;
+  let failure: Error | null = null;
   const began = performance.now();
   let offset = 0;
   let done = 0;
@@ -97,14 +97,14 @@ async function replay(
           done += 1;
           onProgress(done);
         },
-        (error: unknown) => {
+        (error: Error) => {
           failure ??= error;
         },
       ),
     );
   }
   await Promise.all(underWay);
-  if (failure !== null) throw new CommandError(`The naive handler broke down: ${String(failure)}.`);
+  if (failure !== null) throw new CommandError(`it broke down (${(failure as Error).message}).`);
 }
 
 function signedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
