@@ -127,7 +127,7 @@ describe('of several captures of one order, one is kept and every other one is g
     await system.settled();
     const order = await system.orderIs('ord_again', { status: 'paid', amount_paid: 10_000 });
     const refunds = await Promise.all(made.map(([, paymentId]) => system.refundsAtGateway(paymentId, 'east')));
-    expect(refunds.map((found) => found.length).toSorted()).toEqual([0, 1]);
+    expect(refunds.map((found) => found.length).toSorted((a, b) => a - b)).toEqual([0, 1]);
     expect(await system.refundsAtGateway(order.paid_payment_id, 'east')).toEqual([]);
   });
 });

@@ -175,7 +175,7 @@ describe('the other commands', () => {
 
   it('help where they are not understood', async () => {
     expect(await nowhere.run(['--help'])).toMatchObject({ exitCode: 0, out: expect.stringContaining('demo') });
-    expect(await nowhere.run(['payouts'])).toMatchObject({
+    expect(await nowhere.run(['fly'])).toMatchObject({
       exitCode: 2,
       err: expect.stringContaining('unknown command'),
     });

@@ -48,6 +48,9 @@ const run = (name: string): RecordedRun => {
   return found;
 };
 
+/** Its steps follow each other without a pause. */
+const NEVER_WAITS: ReadonlySet<string> = new Set(['reapIdempotencyKeys']);
+
 describe('the present workflows', () => {
   it.each(RUNS.map(({ name }) => name))('go on with %s', async (name) => {
     const [result] = await replay([run(name)]);
@@ -57,7 +60,7 @@ describe('the present workflows', () => {
 
   it.each(Object.keys(workflows))('include %s, with a recorded run that ended and one that waits', (workflow) => {
     const ends = RUNS.filter(({ workflowType }) => workflowType === workflow).map(({ ended }) => ended);
-    expect(new Set(ends)).toEqual(new Set([true, false]));
+    expect(new Set(ends)).toEqual(NEVER_WAITS.has(workflow) ? new Set([true]) : new Set([true, false]));
   });
 });
 

@@ -1,14 +1,26 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { inTransaction } from '../../src/database/pool.ts';
+import { reserveCharge } from '../../src/database/reserve-charge.ts';
 import { reserveCheckout } from '../../src/database/reserve-checkout.ts';
+import { reservePayout } from '../../src/database/reserve-payout.ts';
+import { reserveTopUp } from '../../src/database/reserve-top-up.ts';
 import { handOver } from '../../src/relay/hand-over.ts';
 import {
+  chargeStartOptions,
   checkoutStartOptions,
   expiryStartOptions,
   paymentStartOptions,
+  payoutStartOptions,
   refundStartOptions,
+  topUpStartOptions,
 } from '../../src/relay/start-options.ts';
-import { confirmPaymentUpdate, paymentStateQuery, refundMessages } from '../../src/workflows/messages.ts';
+import {
+  confirmPaymentUpdate,
+  decideUpdate,
+  paymentStateQuery,
+  refundMessages,
+  TASK_QUEUE,
+} from '../../src/workflows/messages.ts';
 import { eventually } from '../support/eventually.ts';
 import type { PaymentLab } from '../support/payment-lab.ts';
 import { seedEvent, seedOrder } from '../support/seed.ts';
@@ -117,6 +129,46 @@ async function startExpiry(lab: PaymentLab, key: string, inMs: number | null): P
   const options = expiryStartOptions(orderId);
   await lab.client.workflow.start('expireOrder', options);
   return options.workflowId;
+}
+
+async function startPayout(lab: PaymentLab, key: string, faults: object): Promise<string> {
+  const seller = { mode: 'test', source: 'sim', sellerId: `seller_${key}`, settlementDate: '2026-11-30' } as const;
+  const money = { amount: 5_000n, currency: 'EUR', destination: 'acct_1', requestedBy: 'test' };
+  const { id } = await inTransaction(lab.db.pool, (tx) => reservePayout(tx, { ...seller, ...money }));
+  await lab.control('faults', faults, 'PUT');
+  const options = payoutStartOptions(id, 'sim');
+  await lab.client.workflow.start('payOutSeller', options);
+  return options.workflowId;
+}
+
+const CARD = { source: 'sim', customerId: 'cus_1', paymentMethod: 'pm_1', amount: 10_000n, currency: 'EUR' };
+
+async function startCharge(lab: PaymentLab, key: string, faults: object): Promise<string> {
+  const orderId = `ord_${key}`;
+  await seedOrder(lab.db.pool, { id: orderId });
+  const id = `ch_${key}`;
+  await inTransaction(lab.db.pool, (tx) => reserveCharge(tx, { ...CARD, id, orderId, requestedBy: 'test' }));
+  await lab.control('faults', faults, 'PUT');
+  const options = chargeStartOptions(id, 'sim', orderId);
+  await lab.client.workflow.start('chargeSavedCard', options);
+  return options.workflowId;
+}
+
+async function startTopUp(lab: PaymentLab, key: string, faults: object): Promise<string> {
+  const id = `tu_${key}`;
+  await inTransaction(lab.db.pool, (tx) =>
+    reserveTopUp(tx, { ...CARD, id, walletId: `wal_${key}`, requestedBy: 'test' }),
+  );
+  await lab.control('faults', faults, 'PUT');
+  const options = topUpStartOptions(id, 'sim');
+  await lab.client.workflow.start('topUpWallet', options);
+  return options.workflowId;
+}
+
+async function moveIs(lab: PaymentLab, table: string, key: string, where: string): Promise<void> {
+  await eventually(`${table} of ${key}: ${where}`, () =>
+    lab.row(`select 1 from ${table} where id like $1 and ${where}`, `%${key}%`),
+  );
 }
 
 /** By the name that the history gets. */
@@ -238,6 +290,40 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'expire-order.waits-for-its-time': async (lab, key) => waiting(await startExpiry(lab, key, 86_400_000)),
   'expire-order.expired': async (lab, key) => ended(await startExpiry(lab, key, 1_500)),
   'expire-order.no-such-order': async (lab, key) => ended(await startExpiry(lab, key, null)),
+
+  'refund-payment.decided-by-another-service': async (lab, key) => {
+    const refuse = { calls: ['refunds.writes'], status: 402, code: 'insufficient_balance' };
+    const id = await extraRefund(lab, key, { refuse });
+    await refundWaits(lab, id, 'needs_review');
+    await lab.control('faults', {}, 'PUT');
+    const decision = { action: 'retry', note: 'the account was filled up', by: 'back-office' } as const;
+    await lab.client.workflow.getHandle(id).executeUpdate(decideUpdate, { args: [decision] });
+    return ended(id);
+  },
+
+  'pay-out-seller.paid': async (lab, key) => ended(await startPayout(lab, key, {})),
+  'pay-out-seller.waits-for-the-gateway': async (lab, key) => {
+    const id = await startPayout(lab, key, { pending: { calls: ['payouts.writes'], complete_ms: null } });
+    await moveIs(lab, 'payouts', key, 'gateway_payout_id is not null');
+    return waiting(id);
+  },
+  'charge-saved-card.succeeded': async (lab, key) => ended(await startCharge(lab, key, {})),
+  'charge-saved-card.waits-for-the-gateway': async (lab, key) => {
+    const id = await startCharge(lab, key, { pending: { calls: ['charges.writes'], complete_ms: null } });
+    await moveIs(lab, 'charges', key, 'payment_id is not null');
+    return waiting(id);
+  },
+  'top-up-wallet.succeeded': async (lab, key) => ended(await startTopUp(lab, key, {})),
+  'top-up-wallet.waits-for-the-gateway': async (lab, key) => {
+    const id = await startTopUp(lab, key, { pending: { calls: ['charges.writes'], complete_ms: null } });
+    await moveIs(lab, 'top_ups', key, 'payment_id is not null');
+    return waiting(id);
+  },
+  'reap-idempotency-keys.nothing-to-do': async (lab, key) => {
+    const workflowId = `reap-${key}`;
+    await lab.client.workflow.start('reapIdempotencyKeys', { workflowId, taskQueue: TASK_QUEUE });
+    return ended(workflowId);
+  },
 
   'start-checkout.prepared': async (lab, key) => ended(await startCheckout(lab, key, {})),
   'start-checkout.refused': async (lab, key) => {
