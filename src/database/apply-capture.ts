@@ -9,6 +9,7 @@ import type { LockedOrder } from './lock-order.ts';
 import { openDeadLetter } from './open-dead-letter.ts';
 import { postCapture } from './post-capture.ts';
 import { recordTransition } from './record-transition.ts';
+import { settleEarlierRefunds } from './settle-earlier-refunds.ts';
 import { reserveAutomaticRefund } from './reserve-automatic-refund.ts';
 
 export interface CaptureToApply {
@@ -112,6 +113,7 @@ async function countCapture(
   };
   if (!paid) return order;
   for (const effect of EFFECTS) await effect.apply(tx, order, c);
+  if (order.amountRefunded > 0n) await settleEarlierRefunds(tx, order, c.pointsPerMajorUnit);
   await announce(tx, order.id, paidAnnouncements(order, c));
   return order;
 }

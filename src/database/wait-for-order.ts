@@ -6,11 +6,12 @@ import { clearLookAgain } from './finish-events.ts';
 /** Why a capture that has no order stops waiting; null while it goes on. */
 export function unmatchedReason({ input, orderId, sorted, known }: PaymentStep): string | null {
   if (orderId === null) return 'The payment was captured, and neither the gateway nor we know for which order.';
+  // Put before a human once, it does not begin to wait anew with its next event; its order, when it appears, still lifts it.
+  const unmatched = `The payment was captured for order ${orderId}, and no such order was created in time.`;
+  if (known?.outcome === 'held_for_review') return unmatched;
   const since = sorted.settled[0]?.receivedAt ?? known?.createdAt ?? input.at;
   const waited = input.at.getTime() - since.getTime();
-  return nextOrderLookMs(0, waited, input.policies.orderWaitMs) === null
-    ? `The payment was captured for order ${orderId}, and no such order was created in time.`
-    : null;
+  return nextOrderLookMs(0, waited, input.policies.orderWaitMs) === null ? unmatched : null;
 }
 
 /** A capture before its order waits durably (B7): creating the order wakes it, and it looks again by itself at growing intervals. */

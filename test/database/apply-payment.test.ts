@@ -185,6 +185,43 @@ describe('refunds', () => {
   });
 });
 
+describe('a part that is given back before the order is complete', () => {
+  it('comes to the same as one that is given back after', async () => {
+    const part = (order: string) => facts({ paymentId: `pay_${order}_1`, orderId: `ord_${order}`, amount: 4_000n });
+    const rest = (order: string) => facts({ paymentId: `pay_${order}_2`, orderId: `ord_${order}`, amount: 6_000n });
+    const back = (order: string) => ({
+      refunds: [refundFacts({ refundId: `rf_${order}`, paymentId: `pay_${order}_1`, amount: 4_000n })],
+    });
+    await seedOrder(db.pool, { id: 'ord_before' });
+    await look(db.pool, part('before'), back('before'));
+    await look(db.pool, rest('before'));
+    await seedOrder(db.pool, { id: 'ord_after' });
+    await look(db.pool, part('after'));
+    await look(db.pool, rest('after'));
+    await look(db.pool, part('after'), back('after'));
+    const stateOf = async (id: string) => {
+      const books = await db.pool.query(
+        `select account, sum(case side when 'debit' then amount else -amount end)::bigint as balance
+         from ledger_entries where order_id = $1 group by account
+         having sum(case side when 'debit' then amount else -amount end) <> 0 order by account`,
+        [id],
+      );
+      const notes = await db.pool.query(`select kind, amount from invoices where order_id = $1 order by kind`, [id]);
+      const points = await db.pool.query('select sum(points)::bigint as n from loyalty_entries where order_id = $1', [
+        id,
+      ]);
+      const { status, amount_paid, amount_refunded } = await order(id);
+      return { books: books.rows, notes: notes.rows, points: points.rows, status, amount_paid, amount_refunded };
+    };
+    const before = await stateOf('ord_before');
+    expect(before).toEqual(await stateOf('ord_after'));
+    expect(before.notes).toEqual([
+      { kind: 'credit_note', amount: 4_000n },
+      { kind: 'invoice', amount: 10_000n },
+    ]);
+  });
+});
+
 describe('an event that claims more than the gateway shows', () => {
   it('waits for 5 s, 30 s, 5 min and 1 h, then for a human, and never pays', async () => {
     await seedOrder(db.pool, { id: 'ord_1' });
@@ -212,11 +249,14 @@ describe('an event before its order', () => {
     const late = new Date(Date.now() + 25 * 3_600_000);
     expect(await look(db.pool, payment, { at: late })).toMatchObject({ outcome: 'held_for_review', needsHuman: true });
     expect(await count(`dead_letters where kind = 'unmatched_payment' and status = 'open'`)).toBe(1);
+    await seedEvent(db.pool, { id: 'evt_b', paymentId: 'pay_1', orderId: 'ord_9' });
+    expect(await look(db.pool, payment)).toMatchObject({ outcome: 'held_for_review', pendingEvents: 0 });
     await seedOrder(db.pool, { id: 'ord_9' });
     await db.pool.query('update webhook_events set look_again_at = now()');
     expect(await look(db.pool, payment)).toMatchObject({ outcome: 'marked_paid', needsHuman: false });
     expect(await count(`dead_letters where status = 'recovered'`)).toBe(1);
     expect(await count(`webhook_events where state = 'processed' and outcome = 'marked_paid'`)).toBe(1);
+    expect(await count(`webhook_events where state = 'processed'`)).toBe(2);
     const books = await db.pool.query(
       `select account, sum(case side when 'debit' then amount else -amount end)::bigint as balance
        from ledger_entries group by account having sum(case side when 'debit' then amount else -amount end) <> 0 order by account`,
