@@ -155,16 +155,16 @@ describe('a delivery', () => {
     expect((await stored('evt_unknown')).outcome).toBeTruthy();
   });
 
-  it('of a payout that is not ours is ignored as such, and of ours is held', async () => {
+  it('of a payout that is not ours is ignored as such, and of ours waits to be found', async () => {
     const payout = (reference?: string) => ({
       ...captured(),
       type: 'payout.paid',
       data: { payout_id: 'po_1', status: 'paid', amount: 1, currency: 'EUR', reference },
     });
-    await post(payout(), { id: 'evt_payout' });
+    await post(payout('theirs'), { id: 'evt_payout' });
     expect(await stored('evt_payout')).toMatchObject({ state: 'ignored', outcome: "gateway's own payout" });
     await post(payout('payout:seller_1:2026-11-30'), { id: 'evt_payout_ours' });
-    expect(await stored('evt_payout_ours')).toMatchObject({ state: 'held' });
+    expect(await stored('evt_payout_ours')).toMatchObject({ state: 'pending' });
   });
 });
 

@@ -15,6 +15,8 @@ import type { EventReading } from '../../src/domain/event-reading.ts';
 import { checkoutWorkflowId, refundWorkflowId } from '../../src/domain/keys.ts';
 import { DEFAULT_POLICIES } from '../../src/domain/policies.ts';
 import { facts, look, refundFacts, type SeedLine } from './seed.ts';
+import { seedDecisions } from './seed-storm-of-decisions.ts';
+import { seedMoves } from './seed-storm-of-moves.ts';
 
 const ENROLMENT: readonly SeedLine[] = [{ id: 'l1', kind: 'enrolment', amount: 10_000n }];
 const EVERYTHING: readonly SeedLine[] = [
@@ -91,6 +93,9 @@ export async function seedStorm(pool: Pool): Promise<void> {
   await extraAndLateCaptures(pool);
   await waitingAndHeld(pool);
   await withoutCapture(pool);
+  const order = (id: string) => makeOrder(pool, { id });
+  await seedMoves(pool, order);
+  await seedDecisions(pool, order, (eventId, paymentId, orderId) => deliver(pool, { eventId, paymentId, orderId }));
 }
 
 async function consequencesAndRepeats(pool: Pool): Promise<void> {

@@ -67,7 +67,7 @@ describe('what becomes of a verified event', () => {
     [{ mode: 'live' as const, verdict: 'hold' as const }, {}, 'live-mode event at a test source'],
     [{}, { ignoreBefore: 1_764_500_000_001 }, 'older than policies.ignore_before'],
     [{ verdict: 'ignore' as const, reason: 'unknown type' }, {}, 'unknown type'],
-    [{ subject: 'payout' as const, paymentId: null }, {}, "gateway's own payout"],
+    [{ subject: 'payout' as const, paymentId: null, reference: 'theirs' }, {}, "gateway's own payout"],
   ])('it is ignored: %j %j', (reading, more, reason) => {
     expect(admit(reading, more)).toMatchObject({ state: 'ignored', reason });
   });
@@ -80,9 +80,12 @@ describe('what becomes of a verified event', () => {
     [{ paymentId: 'x'.repeat(201) }, {}],
     [{ orderId: 'ord\u00e9' }, {}],
     [{ eventId: 'evt\0' }, {}],
-    [{ subject: 'payout' as const, reference: 'payout:s:2026-01-01' }, {}],
   ])('it is held for a person: %j %j', (reading, more) => {
     expect(admit(reading, more)).toMatchObject({ state: 'held', reason: expect.any(String) });
+  });
+
+  it.each([null, 'payout:s:2026-01-01'])('of a payout that may be ours it waits to be found: %s', (reference) => {
+    expect(admit({ subject: 'payout', paymentId: null, reference })).toMatchObject({ state: 'pending', reason: null });
   });
 
   it('an event of exactly the moment from which on they count is taken', () => {
