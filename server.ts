@@ -6,7 +6,7 @@ import { createServer } from './src/api/create-server.ts';
 import type { Source } from './src/api/receive/admitted.ts';
 import { createHandOvers } from './src/api/receive/hand-overs.ts';
 import { createRefusalCounter } from './src/api/receive/refusal-counter.ts';
-import { configWarnings, loadConfig, summariseConfig } from './src/config.ts';
+import { configWarnings, loadConfigOrExit, summariseConfig } from './src/config.ts';
 import { runAudit } from './src/database/audit.ts';
 import { maintainPartitions } from './src/database/partitions.ts';
 import { createPool } from './src/database/pool.ts';
@@ -28,7 +28,7 @@ const PARTITIONS_EVERY_MS = 3_600_000;
 const DRAIN_MS = 7_000;
 const LAST_RESORT_MS = 12_000;
 
-const config = loadConfig(process.env);
+const config = loadConfigOrExit(process.env);
 const { database, policies } = config;
 const log = createLogger(config.logLevel, 'server');
 log.info({ config: summariseConfig(config) }, 'server starts');

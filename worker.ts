@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { createActivities, createMoneyActivities } from './src/activities/index.ts';
 import { retryInterceptor } from './src/activities/retry-interceptor.ts';
 import type { Source } from './src/activities/dependencies.ts';
-import { loadConfig, summariseConfig } from './src/config.ts';
+import { configWarnings, loadConfigOrExit, summariseConfig } from './src/config.ts';
 import { createPool } from './src/database/pool.ts';
 import { openWorkChannel } from './src/database/work-channel.ts';
 import { createGateway } from './src/gateways/create-gateway.ts';
@@ -24,9 +24,10 @@ const SHUTDOWN_FORCE = '8s';
 /** Whatever hangs: the process ends, and everything goes on elsewhere. */
 const LAST_RESORT_MS = 12_000;
 
-const config = loadConfig(process.env);
+const config = loadConfigOrExit(process.env);
 const log = createLogger(config.logLevel, 'worker');
 log.info({ config: summariseConfig(config) }, 'worker starts');
+for (const warning of configWarnings(config)) log.warn(warning);
 
 // Ctrl-C reaches the whole process group: the order of shutting down is this process's own affair.
 Runtime.install({
@@ -45,7 +46,10 @@ const sources = new Map<string, Source>(
   ]),
 );
 const { address, namespace } = config.temporal;
-const connection = await NativeConnection.connect({ address });
+const connection = await NativeConnection.connect({ address }).catch((err: unknown) => {
+  log.fatal({ err, address }, 'Temporal cannot be reached: start it, or set TEMPORAL_ADDRESS');
+  process.exit(1);
+});
 const clientConnection = await Connection.connect({ address });
 const client = new Client({ connection: clientConnection, namespace });
 await ensureSchedules(client, log);

@@ -9,6 +9,7 @@ import type { SourceConfig } from './domain/source-config.ts';
 
 export { ConfigError } from './config/mistakes.ts';
 export { configWarnings } from './config/config-warnings.ts';
+export { loadConfigOrExit } from './config/load-config-or-exit.ts';
 export { summariseConfig } from './config/summarise-config.ts';
 
 /** Every setting of a process, checked; see .env.example for where each comes from. */

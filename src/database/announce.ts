@@ -21,7 +21,7 @@ export async function announce(
     `with version as (
        update orders set aggregate_version = aggregate_version + $2 where id = $1 returning aggregate_version - $2 as base)
      insert into outbox (event_type, aggregate_id, aggregate_version, payload)
-     select e.event_type, coalesce(e.aggregate_id, $1, ''), coalesce((select base from version), 0) + e.n, e.payload
+     select e.event_type, coalesce(e.aggregate_id, $1, ''), coalesce((select base from version), (select max(aggregate_version) from outbox where aggregate_id = $1), 0) + e.n, e.payload
      from unnest($3::text[], $4::text[], $5::jsonb[]) with ordinality as e (event_type, aggregate_id, payload, n)`,
     [
       orderId,

@@ -25,6 +25,8 @@ export interface CaptureToApply {
   readonly pointsPerMajorUnit: number;
   /** The money already stands in the ledger as unallocated: it waited for a human, and now needs none. */
   readonly alreadyPosted: boolean;
+  /** What of it has gone back while it waited. */
+  readonly alreadyRefunded?: bigint;
   /** A person counts it although the order was cancelled or expired. */
   readonly revive?: boolean;
 }

@@ -73,10 +73,11 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
         eventId: winner?.event?.eventId ?? null,
         pointsPerMajorUnit: input.policies.loyaltyPointsPerMajorUnit,
         alreadyPosted: known?.outcome === 'held_for_review' && known.amount !== null,
+        alreadyRefunded: known?.amountRefunded ?? 0n,
       });
-      if (fresh) {
-        // What the payment was held for is there now: its order, or its amount.
-        const reasons = ['unmatched_payment', 'event_unreadable'];
+      if (fresh && decision.action !== 'hold') {
+        // What the payment was held for is there now: its order, or its amount; or the policy changed.
+        const reasons = ['unmatched_payment', 'event_unreadable', 'late_capture', 'wrong_currency'];
         await recoverDeadLetters(
           tx,
           reasons.map((kind) => deadLetterId(kind, source, paymentId)),

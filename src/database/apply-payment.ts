@@ -63,6 +63,12 @@ export async function applyPayment(pool: Pool, asked: PaymentToApply): Promise<A
     const orderId = asked.knownOrderId ?? asked.facts?.orderId ?? null;
     const order = orderId === null ? null : await lockOrderOrItsAbsence(tx, orderId);
     const known = await lockPayment(tx, asked.source, asked.paymentId);
+    const decided = known === null ? null : decidedOrderOf(known);
+    if (decided !== null && orderId !== null && decided !== orderId) {
+      throw new Error(
+        `Payment ${asked.source}:${asked.paymentId} was decided for another order meanwhile; it is looked at again.`,
+      );
+    }
     const input = { ...asked, events: await lockEvents(tx, asked.source, asked.events) };
     const sorted = sortEvents(input);
     await holdEvents(tx, input, sorted.conflicting);
@@ -113,4 +119,9 @@ async function ignoreOtherMode(
     changedRefunds: [],
     changedMoves: [],
   };
+}
+
+/** The order that a captured payment belongs to from then on, whatever the gateway's object says later. */
+function decidedOrderOf({ status, waitingFor, orderId }: LockedPayment): string | null {
+  return status === 'captured' && waitingFor === null ? orderId : null;
 }

@@ -25,9 +25,12 @@ export async function applyTopUpFacts(tx: Tx, step: PaymentStep, topUpId: string
   const amount = known?.status === 'captured' ? known.amount : facts.amount;
   const currency = known?.status === 'captured' ? known.currency : facts.currency;
   const money = amount === null || amount <= 0n || currency === null ? null : { amount, currency };
-  const credit = status === 'captured' ? await creditWallet(tx, step, topUpId, money) : 'nothing';
-  const outcome: PaymentOutcome =
-    credit === 'held'
+  // A person has given it back: no wallet gets it any more.
+  const givenBack = known?.automaticRefund != null;
+  const credit = status === 'captured' && !givenBack ? await creditWallet(tx, step, topUpId, money) : 'nothing';
+  const outcome: PaymentOutcome = givenBack
+    ? 'not_payable'
+    : credit === 'held'
       ? 'held_for_review'
       : credit === 'credited'
         ? 'marked_paid'
@@ -38,7 +41,12 @@ export async function applyTopUpFacts(tx: Tx, step: PaymentStep, topUpId: string
             : 'pending';
   await savePayment(tx, {
     ...{ source, paymentId, orderId: null, status, cause, known, amount, currency, purpose: 'top_up' },
-    ...{ reference: facts.reference, outcome, keepOutcome: outcome === 'already_paid_same_payment', waitingFor: null },
+    ...{
+      reference: facts.reference,
+      outcome,
+      keepOutcome: givenBack || outcome === 'already_paid_same_payment',
+      waitingFor: null,
+    },
   });
   const changed: string[] = [];
   const move = await followCardPayment(tx, {
@@ -50,7 +58,7 @@ export async function applyTopUpFacts(tx: Tx, step: PaymentStep, topUpId: string
     const pointsPerMajorUnit = input.policies.loyaltyPointsPerMajorUnit;
     const applied = await applyRefunds(
       tx,
-      { ...refunded, allocation: 'wallet', pointsPerMajorUnit },
+      { ...refunded, allocation: givenBack ? 'owed_back' : 'wallet', pointsPerMajorUnit },
       null,
       input.refunds,
     );
@@ -92,6 +100,8 @@ async function creditWallet(
 ): Promise<'credited' | 'nothing' | 'held'> {
   const { source, paymentId } = input;
   const key = capturedPostingKey(source, paymentId);
+  // Put before a human once: the wallet's currency does not change, and a decision is not asked for twice.
+  if (known?.outcome === 'held_for_review' && known.amount !== null) return 'held';
   const { rows } = await tx.query<{ wallet_id: string; currency: string; credited: boolean }>(
     `select t.wallet_id, w.currency, exists (select from wallet_entries e where e.source_event_id = $3) as credited
      from top_ups t join wallets w on w.id = t.wallet_id where t.id = $1 and t.source = $2 for update of w`,
@@ -110,7 +120,7 @@ async function creditWallet(
           ? `The payment was captured for top-up ${topUpId}, which we do not know.`
           : `The payment was captured in ${money?.currency ?? 'an unknown currency'}, but the wallet holds ${wallet.currency}.`,
     });
-    if (money !== null && known?.outcome !== 'held_for_review') await post(tx, input, key, money, UNALLOCATED);
+    if (money !== null) await post(tx, input, key, money, UNALLOCATED);
     return 'held';
   }
   await tx.query(

@@ -5,10 +5,13 @@ import { consequenceChecks } from './audit/consequences.ts';
 import { EVENT_CHECKS } from './audit/events.ts';
 import { HISTORY_CHECKS } from './audit/history.ts';
 import { LEDGER_CHECKS } from './audit/ledger.ts';
+import { MOVE_CHECKS } from './audit/moves.ts';
 import { ORDER_CHECKS } from './audit/orders.ts';
 import { OUTBOX_CHECKS } from './audit/outbox.ts';
 import { PAYMENT_CHECKS } from './audit/payments.ts';
 import { REFUND_CHECKS } from './audit/refunds.ts';
+import { DECISION_CHECKS } from './audit/decisions.ts';
+import { WALLET_CHECKS } from './audit/wallets.ts';
 import { inTransaction } from './pool.ts';
 
 /** One row that breaks an invariant, with every id of it that is known. */
@@ -84,6 +87,9 @@ export function checksOf(currencies: readonly string[]): readonly Check[] {
     ...ORDER_CHECKS,
     ...PAYMENT_CHECKS,
     ...REFUND_CHECKS,
+    ...MOVE_CHECKS,
+    ...WALLET_CHECKS,
+    ...DECISION_CHECKS,
     ...consequenceChecks(currencies),
     ...LEDGER_CHECKS,
     ...EVENT_CHECKS,

@@ -41,8 +41,11 @@ export async function createOrder(
   const status = unpaidOrderStatus(known.rows.map((payment) => payment.status));
   const { customer } = order;
   const created = await tx.query(
-    `insert into orders (id, status, currency, amount_due, customer_id, customer_email, customer_name, expires_at, created_by)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    `insert into orders (id, status, currency, amount_due, customer_id, customer_email, customer_name, expires_at, created_by,
+                         aggregate_version)
+     -- a payment of it may have been announced before it
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
+             coalesce((select max(aggregate_version) from outbox where aggregate_id = $1), 0))
      on conflict do nothing returning 1`,
     [
       ...[order.id, status, order.currency, order.amount, customer.id, customer.email, customer.name],

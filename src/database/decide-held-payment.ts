@@ -56,7 +56,12 @@ async function giveBack(tx: Tx, { payment, order }: DecidedRow, held: HeldPaymen
     );
   }
   if (payment?.outcome === 'held_for_review' && payment.counted === null) {
-    await postCapture(tx, { source, paymentId, order, amount, currency, alreadyPosted: true }, REFUNDS_PAYABLE);
+    const alreadyRefunded = payment.amountRefunded;
+    await postCapture(
+      tx,
+      { source, paymentId, order, amount, currency, alreadyPosted: true, alreadyRefunded },
+      REFUNDS_PAYABLE,
+    );
     await tx.query(
       `update payments set outcome = 'not_payable', updated_at = now() where source = $1 and payment_id = $2`,
       [source, paymentId],
@@ -81,6 +86,8 @@ async function count(
   }
   // Part of a cancelled order counts already: the person keeps it, and nothing moves.
   if (payment?.counted != null) return;
+  if ((payment?.amountRefunded ?? 0n) > 0n)
+    notPossible('Part of it has gone back meanwhile: give back the rest, or give up.');
   if (order.status === 'paid') notPossible('The order is paid by now: this payment is extra, give it back.');
   const outcome = order.amountPaid + amount >= order.amountDue ? 'marked_paid' : 'partially_paid';
   await tx.query('update payments set outcome = $3, updated_at = now() where source = $1 and payment_id = $2', [

@@ -16,6 +16,8 @@ export interface LockedPayment {
   /** Its row in `order_payments`, if it counts. */
   readonly counted: { readonly by: string; readonly outcome: 'marked_paid' | 'partially_paid' } | null;
   readonly automaticRefund: 'extra_capture' | 'late_capture' | null;
+  /** A wallet was credited for it. */
+  readonly credited: boolean;
 }
 
 /** Takes the payment's row; the order's is taken before it. Null where the payment is not known yet. */
@@ -32,12 +34,15 @@ export async function lockPayment(tx: PoolClient, source: string, paymentId: str
     created_at: Date;
     counted: LockedPayment['counted'];
     automatic_refund: LockedPayment['automaticRefund'];
+    credited: boolean;
   }>(
     `select p.status, p.outcome, p.waiting_for, p.order_id, p.reference, p.amount, p.currency, p.amount_refunded, p.created_at,
             (select json_build_object('by', c.counted_by, 'outcome', c.outcome) from order_payments c
              where c.source = p.source and c.payment_id = p.payment_id) as counted,
             (select r.kind from refunds r where r.source = p.source and r.payment_id = p.payment_id
-             and r.kind in ('extra_capture', 'late_capture')) as automatic_refund
+             and r.kind in ('extra_capture', 'late_capture')) as automatic_refund,
+            p.purpose = 'top_up' and exists (select from wallet_entries e where e.source = p.source
+             and e.payment_id = p.payment_id and e.refund_id is null) as credited
      from payments p where p.source = $1 and p.payment_id = $2 for update of p`,
     [source, paymentId],
   );
@@ -55,5 +60,6 @@ export async function lockPayment(tx: PoolClient, source: string, paymentId: str
     createdAt: row.created_at,
     counted: row.counted,
     automaticRefund: row.automatic_refund,
+    credited: row.credited,
   };
 }

@@ -11,6 +11,8 @@ export interface CapturePosting {
   readonly currency: string;
   /** The money already stands in the ledger as unallocated: it waited for a human, and now needs none. */
   readonly alreadyPosted: boolean;
+  /** What of the unallocated money has gone back meanwhile: it is not there to be moved. */
+  readonly alreadyRefunded?: bigint;
 }
 
 /**
@@ -26,7 +28,11 @@ export async function postCapture(tx: PoolClient, c: CapturePosting, account: st
       key: c.alreadyPosted ? `allocated:${key}` : key,
       currency: c.currency,
       transfers: [
-        { debit: c.alreadyPosted ? UNALLOCATED : gatewayAccount(c.source), credit: account, amount: c.amount },
+        {
+          debit: c.alreadyPosted ? UNALLOCATED : gatewayAccount(c.source),
+          credit: account,
+          amount: c.amount - (c.alreadyPosted ? (c.alreadyRefunded ?? 0n) : 0n),
+        },
         { debit: CUSTOMER_DEPOSITS, credit: SALES, amount: sale },
       ],
     },

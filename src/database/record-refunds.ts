@@ -2,7 +2,6 @@ import type { Pool } from 'pg';
 import type { RefundFacts } from '../domain/gateway-facts.ts';
 import type { Policies } from '../domain/policies.ts';
 import { applyRefunds, type RefundedPayment } from './apply-refunds.ts';
-import { topUpOf } from '../domain/keys.ts';
 import { noteAnswered } from './gateway-call.ts';
 import { lockOrder } from './lock-order.ts';
 import { lockPayment, type LockedPayment } from './lock-payment.ts';
@@ -48,7 +47,7 @@ export async function recordRefunds(pool: Pool, r: RefundsToRecord): Promise<voi
 
 /** Where the captured money of a payment stands in the books. */
 export function allocationOf(payment: LockedPayment): RefundedPayment['allocation'] {
-  if (topUpOf(payment.reference) !== null) return 'wallet';
+  if (payment.credited) return 'wallet';
   if (payment.counted !== null) return 'counted';
   return payment.outcome === 'held_for_review' ? 'unallocated' : 'owed_back';
 }

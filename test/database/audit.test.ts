@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditIn, runAudit } from '../../src/database/audit.ts';
 import { BREACHES_OF_MONEY } from '../support/breaches-of-money.ts';
+import { BREACHES_OF_MOVES } from '../support/breaches-of-moves.ts';
 import { BREACHES_OF_RECORDS } from '../support/breaches-of-records.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { seedStorm } from '../support/seed-storm.ts';
@@ -30,14 +31,14 @@ async function auditAfter(...statements: string[]) {
   }
 }
 
-const BREACHES = [...BREACHES_OF_MONEY, ...BREACHES_OF_RECORDS];
+const BREACHES = [...BREACHES_OF_MONEY, ...BREACHES_OF_MOVES, ...BREACHES_OF_RECORDS];
 
 describe('the audit', () => {
   it('finds nothing after a storm of which every state was brought about by the product itself', async () => {
     const report = await runAudit(db.pool);
     expect(report.violations).toEqual([]);
     expect(report).toMatchObject({ ok: true });
-    expect(report.checked).toBeGreaterThan(40);
+    expect(report.checked).toBeGreaterThan(50);
   });
 
   it('finds nothing on an empty database', async () => {

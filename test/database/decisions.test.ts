@@ -6,6 +6,7 @@ import { readMoneyMove } from '../../src/database/money-move.ts';
 import { inTransaction } from '../../src/database/pool.ts';
 import { recordRefunds } from '../../src/database/record-refunds.ts';
 import { reserveRefund } from '../../src/database/reserve-refund.ts';
+import { reserveTopUp } from '../../src/database/reserve-top-up.ts';
 import { DEFAULT_POLICIES, type Policies } from '../../src/domain/policies.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { facts, look, refundFacts, seedEvent, seedOrder } from '../support/seed.ts';
@@ -16,7 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 beforeEach(async () => {
-  await db.pool.query(`truncate orders, order_lines, order_payments, payments, refunds, gateway_calls, webhook_events,
+  await db.pool
+    .query(`truncate wallets, top_ups, wallet_entries, orders, order_lines, order_payments, payments, refunds, gateway_calls, webhook_events,
     processed_events, outbox, dead_letters, bookings, loyalty_entries, gift_cards, packages, invoices, state_transitions,
     ledger_entries cascade`);
 });
@@ -177,6 +179,7 @@ describe('about a refund', () => {
     expect(await row('select status from refunds')).toEqual({ status: 'pending' });
     await says('re_2', 'succeeded');
     expect(await row('select amount_refunded from orders')).toEqual({ amount_refunded: 10_000n });
+    expect(await row('select sum(points)::bigint as points from loyalty_entries')).toEqual({ points: 0n });
     expect(await count(`refunds where kind = 'gateway'`)).toBe(0);
     expect(await balances()).toEqual([
       { account: 'sales', balance: -10_000n },
@@ -266,6 +269,26 @@ describe('about a payment', () => {
     expect(await decide('unknown_at_gateway:sim:pay_1', 'retry')).toEqual({ result: 'decided' });
     const seen = await look(db.pool, { paymentId: 'pay_1', unknown: true }, { at: new Date(at) });
     expect(seen).toMatchObject({ pendingEvents: 1, nextLookMs: 5_000 });
+  });
+});
+
+describe('about a top-up', () => {
+  it('in another currency than its wallet, refund gives it back, and no look credits it after all', async () => {
+    await inTransaction(db.pool, (tx) =>
+      reserveTopUp(tx, {
+        ...{ id: 'tu_1', walletId: 'wal_1', source: 'sim', customerId: 'cus_1', paymentMethod: 'pm_1' },
+        ...{ amount: 10_000n, currency: 'EUR', requestedBy: 'shop' },
+      }),
+    );
+    const shown = facts({ paymentId: 'pay_1', orderId: null, currency: 'USD', reference: 'top_up:tu_1' });
+    await seedEvent(db.pool, { id: 'evt_1', paymentId: 'pay_1' });
+    expect(await look(db.pool, shown)).toMatchObject({ outcome: 'held_for_review' });
+    expect(await decide('wrong_currency:sim:pay_1', 'refund')).toEqual({ result: 'decided' });
+    const refund = { refundId: 're_1', currency: 'USD', reference: 'refund:late_capture:sim:pay_1' };
+    await look(db.pool, shown, { callers: ['c'], refunds: [refundFacts(refund)] });
+    expect(await row('select status from refunds')).toEqual({ status: 'succeeded' });
+    expect(await row('select balance from wallets')).toEqual({ balance: 0n });
+    expect(await balances()).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { cancelOrder } from '../../src/database/cancel-order.ts';
 import { decideDeadLetter, type Decision } from '../../src/database/decide-dead-letter.ts';
+import { deadLetterId } from '../../src/domain/keys.ts';
 import { DEFAULT_POLICIES } from '../../src/domain/policies.ts';
 import { facts, look } from './seed.ts';
 import {
@@ -112,26 +113,26 @@ async function payouts(pool: Pool): Promise<void> {
     await payoutIs(pool, returned, 'paid', `po_stubborn_${attempt}`);
     if (attempt === 3) break;
     await payoutIs(pool, returned, 'failed', `po_stubborn_${attempt}`);
-    await decide(pool, `payout_failed:${encodeURIComponent(`payout:${returned}`)}`, 'retry');
+    await decide(pool, deadLetterId('payout_failed', `payout:${returned}`), 'retry');
   }
   for (const outcome of ['succeeded', 'failed'] as const) {
     const id = await seedPayout(pool, `seen_${outcome}`);
     await seedEnd(pool, 'payout', id, 'unknown');
-    await decide(pool, `outcome_unknown:${encodeURIComponent(`payout:${id}`)}`, 'resolve', { outcome });
+    await decide(pool, deadLetterId('outcome_unknown', `payout:${id}`), 'resolve', { outcome });
   }
   const left = await seedPayout(pool, 'left');
   await seedEnd(pool, 'payout', left, 'rejected');
-  await decide(pool, `payout_failed:${encodeURIComponent(`payout:${left}`)}`, 'give_up');
+  await decide(pool, deadLetterId('payout_failed', `payout:${left}`), 'give_up');
 }
 
 async function cards(pool: Pool, order: (id: string) => Promise<void>): Promise<void> {
   await order('ord_seen_charge');
   const charge = await seedCard(pool, 'charge', 'seen_charge');
   await seedEnd(pool, 'charge', charge, 'unknown');
-  await decide(pool, `outcome_unknown:charge%3A${charge}`, 'resolve', { outcome: 'failed' });
+  await decide(pool, deadLetterId('outcome_unknown', `charge:${charge}`), 'resolve', { outcome: 'failed' });
   const topUp = await seedCard(pool, 'top_up', 'found_again');
   await seedEnd(pool, 'top_up', topUp, 'unknown');
-  await decide(pool, `outcome_unknown:top_up%3A${topUp}`, 'retry');
+  await decide(pool, deadLetterId('outcome_unknown', `top_up:${topUp}`), 'retry');
   await placeCard(pool, 'top_up', topUp);
   await lookAtCard(pool, 'top_up', topUp, {});
 }

@@ -150,6 +150,8 @@ async function topUps(pool: Pool): Promise<void> {
   await seedRefund(pool, 'rf_took_back', 'pay_tu_took_back', 4_000n);
   await refundIs(pool, 'rf_took_back', 'succeeded');
   await refundIs(pool, 'rf_took_back', 'failed');
-  const refunds = [1, 2].map((n) => refundFacts({ refundId: `rf_overdrawn_${n}`, paymentId: 'pay_tu_overdrawn', amount: 6_000n }));
+  const refunds = [1, 2].map((n) =>
+    refundFacts({ refundId: `rf_overdrawn_${n}`, paymentId: 'pay_tu_overdrawn', amount: 6_000n }),
+  );
   await lookAtCard(pool, 'top_up', 'tu_overdrawn', {}, { refunds });
 }

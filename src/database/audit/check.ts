@@ -18,7 +18,12 @@ export const VIOLATOR_IDS = [
   'source',
   'payment_id',
   'refund_id',
+  'payout_id',
+  'charge_id',
+  'top_up_id',
+  'wallet_id',
   'event_id',
+  'dead_letter_id',
   'line_id',
   'posting',
   'outbox_id',
@@ -37,11 +42,29 @@ export function texts(values: readonly string[]): string {
   return values.map((value) => `'${value.replaceAll("'", "''")}'`).join(', ');
 }
 
-/** The captured payments with what became of each; `fate` counts what must be exactly one. */
+/** How `decideDeadLetter` and what follows from it name themselves in the history. */
+export const BY_A_PERSON = `(cause like 'decided by %' or cause like 'decision about %')`;
+
+/** Orders that were over, and for which a person counted a payment after all (B6). */
+export const REVIVED = `
+  revived as (
+    select distinct object_id as order_id from state_transitions
+    where machine = 'order' and from_status in ('cancelled', 'expired') and to_status in ('paid', 'partially_paid') and ${BY_A_PERSON})`;
+
+/** The entries that credit a wallet, and what is named by the payment behind each. */
+export const CREDITS = `
+  credits as (
+    select source, payment_id, count(*) as n from wallet_entries where refund_id is null group by source, payment_id)`;
+
+/** The captured payments with what became of each. `refunded_by_a_person`: somebody decided that it goes back. */
 export const CAPTURED = `
-  captured as (
-    select p.source, p.payment_id, p.order_id, p.amount, p.currency, p.outcome, p.waiting_for,
-           c.payment_id is not null as counted,
+  ${CREDITS}, ${REVIVED}, sent_back as (
+    select distinct source, payment_id from state_transitions
+    where machine = 'dead_letter' and to_status = 'decided' and detail like 'refund: %'
+  ), captured as (
+    select p.source, p.payment_id, p.order_id, p.amount, p.currency, p.outcome, p.waiting_for, p.purpose,
+           c.payment_id is not null as counted, w.payment_id is not null as credited,
+           b.payment_id is not null as refunded_by_a_person, v.order_id is not null as revived,
            r.kind as automatic, o.status as order_status,
            exists (select from dead_letters d
                    where d.source = p.source and d.payment_id = p.payment_id and d.status in ('open', 'decided')
@@ -51,10 +74,13 @@ export const CAPTURED = `
     left join order_payments c on c.source = p.source and c.payment_id = p.payment_id
     left join refunds r on r.source = p.source and r.payment_id = p.payment_id and r.kind in ('extra_capture', 'late_capture')
     left join orders o on o.id = p.order_id
+    left join credits w on w.source = p.source and w.payment_id = p.payment_id
+    left join sent_back b on b.source = p.source and b.payment_id = p.payment_id
+    left join revived v on v.order_id = p.order_id
     where p.status = 'captured')`;
 
-/** Refunds that had succeeded and that the bank then sent back: what they stopped stays stopped. */
+/** Refunds that had succeeded and that the bank then sent back, and how often: what they stopped stays stopped. */
 export const RETURNED = `
   returned as (
-    select distinct object_id as refund_id from state_transitions
-    where machine = 'refund' and from_status = 'succeeded' and to_status = 'failed')`;
+    select object_id as refund_id, count(*) as n from state_transitions
+    where machine = 'refund' and from_status = 'succeeded' and to_status = 'failed' group by object_id)`;

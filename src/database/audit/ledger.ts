@@ -46,23 +46,29 @@ export const LEDGER_CHECKS: readonly Check[] = [
     invariant: 'refund_posted_once',
     requirement: 'C2',
     promise:
-      'Every refund that succeeded stands in the books, one that the bank returned stands there both ways, and no other does.',
+      'Every refund stands in the books as often as it succeeded, and the other way as often as the bank returned it; no other does.',
     sql: `
-      with ${RETURNED}, posted as (
-        select source_event_id as posting, -sum(${SIGNED}) as amount
+      with ${RETURNED}, lines as (
+        select refund_id, source_event_id as key, ${SIGNED} as amount,
+               split_part(source_event_id, ':', 1) || ':' || coalesce(refund_id, '') as posting
         from ledger_entries
         where (source_event_id like 'refunded:%' or source_event_id like 'refund_returned:%') and account = 'gateway_receivable:' || source
-        group by source_event_id
+      ), posted as (
+        select posting, count(distinct key) as times, -sum(amount) as amount,
+               -- a new attempt after a return has its number behind it
+               bool_or(not starts_with(key, posting) or substr(key, length(posting) + 1) !~ '^(#[0-9]+)?$') as astray
+        from lines group by posting
       ), due as (
-        select r.id, r.source, r.payment_id, r.order_id, 'refunded:' || r.id as posting, r.amount
-        from refunds r where r.status = 'succeeded' or r.id in (select refund_id from returned)
+        select r.id, r.source, r.payment_id, r.order_id, 'refunded:' || r.id as posting, r.amount,
+               coalesce(b.n, 0) + (r.status = 'succeeded')::int as times
+        from refunds r left join returned b on b.refund_id = r.id
         union all
-        select r.id, r.source, r.payment_id, r.order_id, 'refund_returned:' || r.id, -r.amount
+        select r.id, r.source, r.payment_id, r.order_id, 'refund_returned:' || r.id, -r.amount, b.n
         from refunds r join returned b on b.refund_id = r.id)
       select coalesce(d.posting, p.posting) as posting, d.id as refund_id, d.source, d.payment_id, d.order_id,
-             format('refunded %s, posted %s', d.amount, p.amount) as detail
+             format('%s times %s due, posted %s times, %s in all', coalesce(d.times, 0), d.amount, coalesce(p.times, 0), coalesce(p.amount, 0)) as detail
       from due d full join posted p on p.posting = d.posting
-      where d.amount is distinct from p.amount`,
+      where coalesce(p.times, 0) <> coalesce(d.times, 0) or coalesce(p.amount, 0) <> coalesce(d.times * d.amount, 0) or p.astray`,
   },
   {
     invariant: 'books_of_an_order',

@@ -1,4 +1,4 @@
-import type { Check } from './check.ts';
+import { REVIVED, STUCK_AFTER, type Check } from './check.ts';
 
 /** What an order says of itself, against the payments and refunds that it says it of. */
 export const ORDER_CHECKS: readonly Check[] = [
@@ -66,25 +66,31 @@ export const ORDER_CHECKS: readonly Check[] = [
     requirement: 'B6',
     promise: 'An order that nothing was captured for is under way, failed for good, or open, as its payments are.',
     sql: `
-      select o.id as order_id, format('%s with %s open and %s failed or expired payments', o.status, coalesce(p.open, 0), coalesce(p.over, 0)) as detail
-      from orders o
-      left join (
+      with known as (
         select order_id, count(*) filter (where status in ('pending', 'authorized')) as open,
+               -- the payment of a charge is known before its first look, which is what the order follows
+               count(*) filter (where status = 'pending' and reference like 'charge:%' and updated_at > now() - ${STUCK_AFTER}) as placed,
                count(*) filter (where status in ('failed', 'expired')) as over,
                count(*) filter (where status = 'captured') as captured
-        from payments where order_id is not null group by order_id) p on p.order_id = o.id
+        from payments where order_id is not null group by order_id)
+      select o.id as order_id, format('%s with %s open and %s failed or expired payments', o.status, coalesce(p.open, 0), coalesce(p.over, 0)) as detail
+      from orders o left join known p on p.order_id = o.id
       where o.status in ('pending_payment', 'payment_pending', 'failed_final') and coalesce(p.captured, 0) = 0
-        and o.status <> case when p.open > 0 then 'payment_pending' when p.over > 0 then 'failed_final' else 'pending_payment' end`,
+        and o.status <> case when p.open > 0 then 'payment_pending' when p.over > 0 then 'failed_final' else 'pending_payment' end
+        and (coalesce(p.placed, 0) = 0
+             or o.status <> case when p.open > p.placed then 'payment_pending' when p.over > 0 then 'failed_final' else 'pending_payment' end)`,
   },
   {
     invariant: 'order_expires_in_time',
     requirement: 'B6',
-    promise: 'An order that is not paid expires within an hour after its time.',
+    promise: 'An order that is not paid expires within an hour after its time, unless a person revived it.',
     sql: `
+      with ${REVIVED}
       select id as order_id, format('%s, and it should have expired at %s', status, expires_at) as detail
       from orders
       where status in ('pending_payment', 'payment_pending', 'partially_paid', 'failed_final')
-        and expires_at < now() - interval '1 hour'`,
+        and expires_at < now() - ${STUCK_AFTER}
+        and id not in (select order_id from revived)`,
   },
   {
     invariant: 'order_disputed',

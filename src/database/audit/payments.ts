@@ -1,4 +1,4 @@
-import { CAPTURED, encoded, type Check } from './check.ts';
+import { CAPTURED, CREDITS, encoded, type Check } from './check.ts';
 
 /** Every captured payment has one fate, and what says so agrees. */
 export const PAYMENT_CHECKS: readonly Check[] = [
@@ -6,19 +6,25 @@ export const PAYMENT_CHECKS: readonly Check[] = [
     invariant: 'captured_payment_has_one_fate',
     requirement: 'B3',
     promise:
-      'Every captured payment is counted, or given back, or before a human, or waits for its order: never both, never neither.',
+      'Every captured payment is counted, or fills a wallet, or is given back, or is before a human, or waits for its order: never two of these, never none.',
     sql: `
       with ${CAPTURED}
       select order_id, source, payment_id,
-             case when counted then 'it counts, and is given back as extra'
+             case when counted and credited then 'it counts for an order, and fills a wallet'
+                  when credited and automatic is not null then 'it fills a wallet, and is given back'
+                  when credited then format('it fills a wallet, and is for an %s', purpose)
+                  when counted then 'it counts, and is given back as extra'
                   when automatic is not null then format('it is given back as %s, and its order is %s', automatic, coalesce(order_status, 'not there'))
-                  else format('it is neither counted, given back, before a human, nor waiting; its outcome is %s', coalesce(outcome, 'none'))
+                  else format('it is neither counted, in a wallet, given back, before a human, nor waiting; its outcome is %s', coalesce(outcome, 'none'))
              end as detail
       from captured
       where counted and automatic = 'extra_capture'
+         or credited and (counted or automatic is not null or purpose <> 'top_up')
          or automatic = 'extra_capture' and order_status is distinct from 'paid'
+         -- a person may send any held payment back, and may revive the order that another payment came too late for
          or automatic = 'late_capture' and coalesce(order_status, '') not in ('cancelled', 'expired')
-         or not counted and automatic is null and waiting_for is distinct from 'order'
+            and not revived and not refunded_by_a_person
+         or not counted and not credited and automatic is null and waiting_for is distinct from 'order'
             and not (outcome = 'held_for_review' and before_a_human)`,
   },
   {
@@ -49,17 +55,19 @@ export const PAYMENT_CHECKS: readonly Check[] = [
       ) t
       left join payments p on p.source = t.source and p.payment_id = t.payment_id
       where p.status is distinct from 'captured' or p.currency is distinct from t.currency
-         or p.order_id is distinct from t.order_id or t.whole and p.amount is distinct from t.amount`,
+         -- what a person gives back may name an order that never came
+         or p.order_id is distinct from t.order_id and (t.whole or t.order_id is not null) or t.whole and p.amount is distinct from t.amount`,
   },
   {
     invariant: 'payment_outcome',
     requirement: 'B2',
-    promise: "A payment's outcome says what became of it: counted, extra, or too late.",
+    promise: "A payment's outcome says what became of it: counted, in a wallet, extra, or too late.",
     sql: `
       with ${CAPTURED}
       select c.order_id, c.source, c.payment_id, format('its outcome is %s', coalesce(c.outcome, 'none')) as detail
       from captured c left join order_payments p on p.source = c.source and p.payment_id = c.payment_id
       where counted and c.outcome is distinct from p.outcome
+         or credited and c.outcome is distinct from 'marked_paid'
          or not counted and automatic = 'extra_capture' and c.outcome is distinct from 'extra_payment'
          or not counted and automatic = 'late_capture' and c.outcome is distinct from 'not_payable'`,
   },
@@ -67,15 +75,17 @@ export const PAYMENT_CHECKS: readonly Check[] = [
     invariant: 'one_winner',
     requirement: 'B3',
     promise:
-      'Of all events of a payment at most one hears that it marked the order paid, and it is the one that counted the payment.',
+      'Of all events of a payment at most one hears that it marked the order paid or filled the wallet, and of an order it is the one that counted the payment.',
     sql: `
+      with ${CREDITS}
       select e.source, e.payment_id, min(e.order_id) as order_id, min(e.event_id) as event_id,
              format('%s events won; counted by %s', count(*), coalesce(min(c.counted_by), 'nobody')) as detail
       from webhook_events e
       left join order_payments c on c.source = e.source and c.payment_id = e.payment_id
+      left join credits w on w.source = e.source and w.payment_id = e.payment_id
       where e.outcome in ('marked_paid', 'partially_paid')
       group by e.source, e.payment_id
-      having count(*) > 1 or min(c.counted_by) is null
+      having count(*) > 1 or min(c.counted_by) is null and min(w.n) is null
           or bool_or(c.counted_by <> ${encoded('e.source')} || ':' || ${encoded('e.event_id')} or c.outcome <> e.outcome)`,
   },
   {

@@ -1,4 +1,4 @@
-import { encoded, type Check } from './check.ts';
+import { encoded, RETURNED, type Check } from './check.ts';
 
 const HOLDING = `('pending', 'unknown', 'needs_review', 'succeeded')`;
 
@@ -73,9 +73,10 @@ export const REFUND_CHECKS: readonly Check[] = [
   {
     invariant: 'refund_announced_once',
     requirement: 'G1',
-    promise: 'Each refund of ours has the one outbox row that starts it, and each that succeeded is announced once.',
+    promise:
+      'Each refund of ours has the one outbox row that starts it, and each that succeeded is announced once, and once more after each return by the bank.',
     sql: `
-      with announced as (
+      with ${RETURNED}, announced as (
         select payload->>'refund_id' as refund_id,
                count(*) filter (where event_type = 'refund.requested' and aggregate_id = payload->>'refund_id') as requested,
                count(*) filter (where event_type = 'payment.extra_captured') as extra,
@@ -85,10 +86,9 @@ export const REFUND_CHECKS: readonly Check[] = [
       select r.source, r.payment_id, r.order_id, r.id as refund_id,
              format('%s %s: requested %s times, announced as extra %s times, as succeeded %s times', r.kind, r.status,
                     coalesce(a.requested, 0), coalesce(a.extra, 0), coalesce(a.succeeded, 0)) as detail
-      from refunds r left join announced a on a.refund_id = r.id
+      from refunds r left join announced a on a.refund_id = r.id left join returned b on b.refund_id = r.id
       where coalesce(a.requested, 0) <> (r.kind <> 'gateway')::int and not (coalesce(r.failure_code, '') = 'already_refunded' and coalesce(a.requested, 0) = 0)
          or coalesce(a.extra, 0) <> (r.kind = 'extra_capture')::int and not (coalesce(r.failure_code, '') = 'already_refunded' and coalesce(a.extra, 0) = 0)
-         or r.status = 'succeeded' and coalesce(a.succeeded, 0) <> 1
-         or r.status <> 'succeeded' and a.succeeded > (r.status = 'failed')::int`,
+         or coalesce(a.succeeded, 0) <> coalesce(b.n, 0) + (r.status = 'succeeded')::int`,
   },
 ];

@@ -37,7 +37,9 @@ async function writeDifference(tx: PoolClient, order: LockedOrder, rate: number,
     `with before as (select coalesce(sum(points), 0)::bigint as points from loyalty_entries where order_id = $1)
      insert into loyalty_entries (order_id, customer_id, source, payment_id, refund_id, refund_change, points)
      select $1, $2, $3, $4, $5, $6, $7::bigint - before.points from before where $7::bigint <> before.points
-     on conflict do nothing`,
+     -- a refund that the bank sent back, and that was made once more
+     on conflict (source, payment_id, refund_id, refund_change)
+       do update set points = loyalty_entries.points + excluded.points`,
     [order.id, order.customerId, key.source, key.paymentId, key.refundId, key.change, standing],
   );
 }
