@@ -5,7 +5,7 @@ import { formatMoney } from '../domain/money.ts';
 export interface TimelineEntry {
   readonly at: string;
   readonly kind:
-    'delivery' | 'handed_over' | 'decided' | 'consequence' | 'ledger' | 'refund' | 'dead_letter' | 'decision';
+    'delivery' | 'handed_over' | 'decided' | 'consequence' | 'ledger' | 'refund' | 'mail' | 'dead_letter' | 'decision';
   readonly text: string;
 }
 
@@ -52,8 +52,16 @@ const SAYS: Readonly<Record<TimelineRow['what'], (data: Data) => Omit<TimelineEn
   }),
 };
 
-export function timelineEntry({ at, what, data }: TimelineRow): TimelineEntry {
-  return { at: at.toISOString(), ...SAYS[what](data) };
+/**
+ * What people read of a row: one line, and for a receipt a second one that says what became of its mail.
+ *
+ * @param mailConfigured whether there is a mail server
+ */
+export function timelineEntries({ at, what, data }: TimelineRow, mailConfigured: boolean): TimelineEntry[] {
+  const entry = { at: at.toISOString(), ...SAYS[what](data) };
+  if (what !== 'invoice' || data['kind'] !== 'invoice') return [entry];
+  const reason = mailConfigured ? 'mail is not sent by this version' : 'no SMTP_URL';
+  return [entry, { at: entry.at, kind: 'mail', text: `receipt not sent: ${reason}` }];
 }
 
 function eventText(d: Data): string {

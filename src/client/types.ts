@@ -114,6 +114,7 @@ export interface Confirmation {
 
 export interface TimelineEntry {
   at: string;
-  kind: 'delivery' | 'handed_over' | 'decided' | 'consequence' | 'ledger' | 'refund' | 'dead_letter' | 'decision';
+  kind:
+    'delivery' | 'handed_over' | 'decided' | 'consequence' | 'ledger' | 'refund' | 'mail' | 'dead_letter' | 'decision';
   text: string;
 }

@@ -132,7 +132,15 @@ describe('npm start', () => {
   ] as const)(
     'starts %s again on its port when it was killed',
     async (name, field) => {
-      const pid = copy.pids()[name] ?? 0;
+      // A process is remembered a moment after it was started.
+      await until(
+        () => copy.pids()[name] !== undefined,
+        10_000,
+        () => `${name} is not remembered:\n${stack.output()}`,
+      );
+      const pid = copy.pids()[name];
+      // Signalling process 0 would end this very run.
+      if (pid === undefined || pid <= 1) throw new Error(`${name} has no process id.`);
       process.kill(pid, 'SIGKILL');
       const isBack = async (): Promise<boolean> => {
         const now = copy.pids()[name];

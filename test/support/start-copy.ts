@@ -58,8 +58,13 @@ export function copyProject(): ProjectCopy {
     devFile,
     start: (env = {}) => startCopy(folder, devFile, env),
     pids: () => {
-      const list = JSON.parse(readFileSync(processesFile, 'utf8')) as { name: string; pid: number }[];
-      return Object.fromEntries(list.map(({ name, pid }) => [name, pid]));
+      try {
+        const list = JSON.parse(readFileSync(processesFile, 'utf8')) as { name: string; pid: number }[];
+        return Object.fromEntries(list.map(({ name, pid }) => [name, pid]));
+      } catch {
+        // Not there yet, or just being written: whoever waits asks again.
+        return {};
+      }
     },
     remove: () => {
       rmSync(folder, { recursive: true, force: true });

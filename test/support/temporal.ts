@@ -69,6 +69,11 @@ export async function createTimeSkippingEnvironment(program: string): Promise<Te
     server: { executable: { type: 'existing-path', path: program } },
   });
   // This server can add search attributes but not list them.
-  await addSearchAttributes(env.connection, env.namespace ?? 'default', SEARCH_ATTRIBUTES);
-  return env;
+  try {
+    await addSearchAttributes(env.connection, env.namespace ?? 'default', SEARCH_ATTRIBUTES);
+    return env;
+  } catch (error) {
+    await env.teardown();
+    throw error;
+  }
 }

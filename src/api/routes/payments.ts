@@ -9,7 +9,7 @@ import type { ApiDeps } from '../deps.ts';
 import { mistake } from '../mistakes.ts';
 import { defineRoute, json } from '../route.ts';
 import { confirmation, payment, timeline } from '../schemas/payment.ts';
-import { timelineEntry } from '../timeline-entry.ts';
+import { timelineEntries } from '../timeline-entry.ts';
 
 const SCOPE = 'orders';
 const NO_PAYMENT = 'Neither an event nor a caller ever spoke of this payment.';
@@ -39,7 +39,7 @@ export const getTimeline = defineRoute({
   async handle(deps, { params: { source, payment_id: paymentId } }) {
     const rows = isUsableId(paymentId) ? await readTimeline(deps.pool, source, paymentId) : [];
     if (rows.length === 0) throw new Problem('not_found', NO_PAYMENT);
-    return json(200, { data: rows.map(timelineEntry), next_cursor: null });
+    return json(200, { data: rows.flatMap((row) => timelineEntries(row, deps.mailConfigured)), next_cursor: null });
   },
 });
 
