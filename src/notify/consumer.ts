@@ -1,0 +1,73 @@
+/** An event of ours, announced by the transaction that made it true (G1). */
+export interface AnnouncedEvent {
+  /** `outbox:{id}`: the same for every consumer, every target and every try; what receivers dedupe by. */
+  readonly id: string;
+  readonly type: string;
+  /** When it was announced. */
+  readonly at: Date;
+  readonly aggregateVersion: bigint;
+  /** Ids and amounts (minor units as decimal text); never personal data. */
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** The order that an event is about, read afresh for each try: what it says about a person never enters workflow history. */
+export interface AnnouncedOrder {
+  readonly id: string;
+  readonly currency: string;
+  readonly amountDue: bigint;
+  readonly amountPaid: bigint;
+  readonly customer: { readonly id: string; readonly email: string | null; readonly name: string | null };
+  readonly lines: readonly {
+    readonly id: string;
+    readonly kind: string;
+    readonly amount: bigint;
+    readonly quantity: number;
+    readonly reference: string | null;
+  }[];
+  readonly invoices: readonly {
+    readonly number: bigint;
+    readonly kind: 'invoice' | 'credit_note';
+    readonly amount: bigint;
+    readonly refundId: string | null;
+    readonly issuedAt: Date;
+  }[];
+}
+
+/** One attempt to bring one event to one target. */
+export interface Delivery {
+  readonly event: AnnouncedEvent;
+  /** An endpoint's id, or `-` for a consumer that has one target only. */
+  readonly target: string;
+  /** Null where the event is about no order. */
+  readonly order: AnnouncedOrder | null;
+  /** Aborts when the attempt's time is over. */
+  readonly signal: AbortSignal;
+}
+
+/** `skipped`: there is nothing to do, and the reason (without personal data) is shown to people. */
+export type DeliveryResult = { readonly status: 'done' } | { readonly status: 'skipped'; readonly reason: string };
+
+/** How often, and for how long, a failed attempt is repeated before a person is asked. Carried out by Temporal alone (F4). */
+export interface ConsumerRetry {
+  readonly initialIntervalMs: number;
+  readonly maximumIntervalMs: number;
+  readonly maximumAttempts: number;
+  /** One attempt's own time. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Something that is told of what happened. A merchant adds one with a file that exports it and a line in
+ * consumers/index.ts. It acts at least once, with a key onward that stays the same (`event.id`, or a name made of the
+ * business), so that a receiver who dedupes sees it once (G3).
+ *
+ * `deliver` throws a `DeliveryError` when the target did not take it.
+ */
+export interface Consumer {
+  /** Stands in consumer_deliveries and in processed_events; never changes. */
+  readonly name: string;
+  /** The event types that it is told of. */
+  readonly types: readonly string[];
+  readonly retry: ConsumerRetry;
+  deliver(delivery: Delivery): Promise<DeliveryResult>;
+}
