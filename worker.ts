@@ -2,13 +2,16 @@
 import { NativeConnection, Runtime, Worker, DefaultLogger } from '@temporalio/worker';
 import { Client, Connection } from '@temporalio/client';
 import { fileURLToPath } from 'node:url';
-import { createActivities, createMoneyActivities } from './src/activities/index.ts';
+import { createActivities, createDeliveryActivities, createMoneyActivities } from './src/activities/index.ts';
 import { retryInterceptor } from './src/activities/retry-interceptor.ts';
 import type { Source } from './src/activities/dependencies.ts';
 import { configWarnings, loadConfigOrExit, summariseConfig } from './src/config.ts';
+import { readEndpointTarget } from './src/database/endpoint-secrets.ts';
 import { createPool } from './src/database/pool.ts';
 import { openWorkChannel } from './src/database/work-channel.ts';
 import { createGateway } from './src/gateways/create-gateway.ts';
+import { createAddressGuard } from './src/notify/address-guard.ts';
+import { createConsumers, typesOf } from './src/notify/consumers/index.ts';
 import { confirmPayment } from './src/relay/confirm-payment.ts';
 import { ensureSchedules } from './src/relay/ensure-schedules.ts';
 import { startRelayLoop, type RelayLoop } from './src/relay/relay-loop.ts';
@@ -16,7 +19,7 @@ import { sweepInbox } from './src/relay/sweep-inbox.ts';
 import { sweepOutbox } from './src/relay/sweep-outbox.ts';
 import { createLogger } from './src/telemetry/log.ts';
 import { createMetrics } from './src/telemetry/metrics.ts';
-import { GATEWAY_TASK_QUEUE, TASK_QUEUE } from './src/workflows/messages.ts';
+import { DELIVERY_TASK_QUEUE, GATEWAY_TASK_QUEUE, TASK_QUEUE } from './src/workflows/messages.ts';
 
 /** Steps in hand may finish; a local activity that would go on for ever is cut off after the force time. */
 const SHUTDOWN_GRACE = '5s';
@@ -60,8 +63,12 @@ const wakeRelay = () => {
 };
 // Work that other processes, the API first, leave for the relays.
 const work = openWorkChannel(config.database.listenUrl, wakeRelay);
+const consumers = createConsumers({
+  guard: createAddressGuard(config.outgoing.allowNetworks),
+  readEndpoint: (id) => readEndpointTarget(pool, id),
+});
 const deps = {
-  ...{ pool, sources, policies: config.policies, metrics, wakeRelay },
+  ...{ pool, sources, policies: config.policies, metrics, wakeRelay, consumers, log },
   confirmPayment: async (source: string, paymentId: string, orderId: string | null) => {
     await confirmPayment(client.workflow, { source, paymentId, orderId });
   },
@@ -78,15 +85,17 @@ const workers = await Promise.all([
     activities: createActivities(deps),
   }),
   Worker.create({ ...common, taskQueue: GATEWAY_TASK_QUEUE, activities: createMoneyActivities(deps) }),
+  Worker.create({ ...common, taskQueue: DELIVERY_TASK_QUEUE, activities: createDeliveryActivities(deps) }),
 ]);
 
+const consumerTypes = typesOf(consumers);
 for (const [name, sweep] of [
   ['inbox', sweepInbox],
   ['outbox', sweepOutbox],
 ] as const) {
   relay.push(
     startRelayLoop({
-      sweep: () => sweep({ pool, client: client.workflow, metrics, log, batch: config.relay.batch }),
+      sweep: () => sweep({ pool, client: client.workflow, metrics, log, consumerTypes, batch: config.relay.batch }),
       pollMs: config.relay.pollMs,
       onError: (err) => log.warn({ relay: name, err }, 'relay sweep failed; the next one follows'),
     }),
@@ -106,7 +115,7 @@ process.on('SIGINT', shutDown);
 
 const running = workers.map((worker) => worker.run());
 process.send?.({ ready: true });
-log.info({ task_queues: [TASK_QUEUE, GATEWAY_TASK_QUEUE] }, 'worker ready');
+log.info({ task_queues: [TASK_QUEUE, GATEWAY_TASK_QUEUE, DELIVERY_TASK_QUEUE] }, 'worker ready');
 try {
   await Promise.all(running);
 } finally {

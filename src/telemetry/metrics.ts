@@ -13,6 +13,8 @@ export interface Metrics {
   readonly relayHandedOver: Counter<'kind'>;
   /** Dead letters opened, by kind. */
   readonly deadLetters: Counter<'kind'>;
+  /** Attempts to tell a consumer of an event, by what came of them: `done`, `skipped`, `failed`, and `dead` where no more follow. */
+  readonly deliveries: Counter<'consumer' | 'result'>;
   /** Calls to gateways by source, call and result. */
   readonly gatewayCalls: Counter<'source' | 'call' | 'result'>;
 }
@@ -38,6 +40,10 @@ export function createMetrics(): Metrics {
       'kind',
     ]),
     deadLetters: counter('paidonce_dead_letters_total', 'Dead letters opened by kind.', ['kind']),
+    deliveries: counter('paidonce_deliveries_total', 'Attempts to tell consumers of events, by result.', [
+      'consumer',
+      'result',
+    ]),
     gatewayCalls: counter('paidonce_gateway_calls_total', 'Calls to gateways by result.', ['source', 'call', 'result']),
   };
 }

@@ -1,5 +1,6 @@
 /** All workflows; what the worker bundles. */
 export { chargeSavedCard } from './charge-saved-card.ts';
+export { deliverEvent } from './deliver-event.ts';
 export { expireOrder } from './expire-order.ts';
 export { payOutSeller } from './pay-out-seller.ts';
 export { processPayment } from './process-payment.ts';
