@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiAnswer } from '../api-client.ts';
 import { eventually } from '../eventually.ts';
+import type { CrashPlan } from './crash-plan.ts';
 import type { CrashScenario } from './crash-scenario.ts';
 import type { CrashWorld } from './crash-world.ts';
 import { CRASH_SCENARIOS } from './scenarios/index.ts';
 
-/** One try: a scenario, and the step at which its process dies; null: none, to see which steps there are. */
+/** One try: a scenario, and the step at which its process dies, as in `CrashPlan`. */
 export interface CrashPoint {
   readonly scenario: string;
-  readonly at: number | null;
+  readonly at: CrashPlan['at'];
 }
 
 export interface CrashResult extends CrashPoint {
