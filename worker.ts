@@ -9,7 +9,7 @@ import { configWarnings, loadConfigOrExit, summariseConfig } from './src/config.
 import { createPool } from './src/database/pool.ts';
 import { openWorkChannel } from './src/database/work-channel.ts';
 import { createGateway } from './src/gateways/create-gateway.ts';
-import { confirmPayment } from './src/relay/confirm-payment.ts';
+import { confirmPayment, type ConfirmCall } from './src/relay/confirm-payment.ts';
 import { ensureSchedules } from './src/relay/ensure-schedules.ts';
 import { startRelayLoop, type RelayLoop } from './src/relay/relay-loop.ts';
 import { sweepInbox } from './src/relay/sweep-inbox.ts';
@@ -62,9 +62,7 @@ const wakeRelay = () => {
 const work = openWorkChannel(config.database.listenUrl, wakeRelay);
 const deps = {
   ...{ pool, sources, policies: config.policies, metrics, wakeRelay },
-  confirmPayment: async (source: string, paymentId: string, orderId: string | null) => {
-    await confirmPayment(client.workflow, { source, paymentId, orderId });
-  },
+  confirmPayment: async (call: ConfirmCall) => void (await confirmPayment(client.workflow, call)),
 };
 const common = {
   ...{ connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE, shutdownForceTime: SHUTDOWN_FORCE },

@@ -39,7 +39,10 @@ afterAll(() => world.close());
 it(`a process that is killed at a step leaves one effect, the true answer and clean books (seed ${SEED})`, async () => {
   const roll = dice(SEED);
   const names = Object.keys(CRASH_SCENARIOS);
-  const drawn = Array.from({ length: DRAWN_SCENARIOS }, () => names.splice(Math.floor(roll() * names.length), 1)[0] ?? '');
+  const drawn = Array.from(
+    { length: DRAWN_SCENARIOS },
+    () => names.splice(Math.floor(roll() * names.length), 1)[0] ?? '',
+  );
   const seen = await runPoints(
     world,
     drawn.map((scenario) => ({ scenario, at: null })),

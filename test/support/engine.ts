@@ -15,7 +15,7 @@ import type { Pool } from '../../src/database/pool.ts';
 import { DEFAULT_POLICIES, type Policies } from '../../src/domain/policies.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
 import { createStandardGateway } from '../../src/gateways/standard/create-standard-gateway.ts';
-import { confirmPayment } from '../../src/relay/confirm-payment.ts';
+import { confirmPayment, type ConfirmCall } from '../../src/relay/confirm-payment.ts';
 import { startRelayLoop } from '../../src/relay/relay-loop.ts';
 import { sweepInbox } from '../../src/relay/sweep-inbox.ts';
 import { sweepOutbox } from '../../src/relay/sweep-outbox.ts';
@@ -80,9 +80,7 @@ export async function startEngine(options: {
     sources: new Map(options.sources),
     policies: { ...DEFAULT_POLICIES, ...options.policies },
     metrics,
-    confirmPayment: async (source: string, paymentId: string, orderId: string | null) => {
-      await confirmPayment(options.client.workflow, { source, paymentId, orderId });
-    },
+    confirmPayment: async (call: ConfirmCall) => void (await confirmPayment(options.client.workflow, call)),
     wakeRelay: () => {
       for (const loop of loops) loop.wake();
     },

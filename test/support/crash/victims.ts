@@ -36,7 +36,12 @@ export function startVictims(
   function begin(): Waiting {
     const file = join(folder, `${kind}-${String((made += 1))}`);
     const [plan, gate] = [`${file}.plan`, `${file}.gate`];
-    const env = { ...settings.env, CRASH_PLAN: plan, CRASH_BUNDLE: bundle, ...(kind === 'worker' && { CRASH_GATE: gate }) };
+    const env = {
+      ...settings.env,
+      CRASH_PLAN: plan,
+      CRASH_BUNDLE: bundle,
+      ...(kind === 'worker' && { CRASH_GATE: gate }),
+    };
     const started = startProcess(kind, { ...settings, preload: PRELOAD, env });
     // It is awaited when its turn comes, and must not end the test before.
     started.catch(() => undefined);

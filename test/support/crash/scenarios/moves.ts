@@ -4,7 +4,7 @@ import type { ApiAnswer } from '../../api-client.ts';
 import type { TestProcess } from '../../processes.ts';
 import type { CrashScenario } from '../crash-scenario.ts';
 import type { CrashWorld } from '../crash-world.ts';
-import { AMOUNT, captured, expectPaidOnce, insist, order, orderId, paidOrder, paymentId } from './world-before.ts';
+import { AMOUNT, expectPaidOnce, insist, order, orderId, paidOrder, paymentId } from './world-before.ts';
 
 /** A request under an Idempotency-Key, and what there is of it at the gateway in the end. */
 interface Keyed {
@@ -24,7 +24,10 @@ const keyOf = (tag: string): string => `key_${tag}`;
 
 /** As the API derives it: from client, path and key. */
 export function rowId(prefix: string, path: string, tag: string): string {
-  return `${prefix}${createHash('sha256').update(`shop POST ${path}\n${keyOf(tag)}`).digest('hex').slice(0, 24)}`;
+  return `${prefix}${createHash('sha256')
+    .update(`shop POST ${path}\n${keyOf(tag)}`)
+    .digest('hex')
+    .slice(0, 24)}`;
 }
 
 const underReference = async (world: CrashWorld, kind: 'payments' | 'refunds' | 'payouts', reference: string) =>
@@ -118,7 +121,7 @@ export const MOVE_SCENARIOS: Readonly<Record<string, CrashScenario>> = {
   topUpWallet: scenario('worker', TOP_UP),
   'POST /v1/orders/…/checkout': scenario('server', CHECKOUT),
   startCheckout: scenario('worker', CHECKOUT),
-  'reapIdempotencyKeys': {
+  reapIdempotencyKeys: {
     victim: 'worker',
     async prepare(world, tag) {
       await paidOrder(world, tag);
@@ -141,7 +144,11 @@ export const MOVE_SCENARIOS: Readonly<Record<string, CrashScenario>> = {
         status: 'completed',
       });
       const told = await send(world, REFUND, tag, null);
-      expect([told.status, told.body.status, told.headers.get('idempotent-replayed')]).toEqual([201, 'succeeded', 'true']);
+      expect([told.status, told.body.status, told.headers.get('idempotent-replayed')]).toEqual([
+        201,
+        'succeeded',
+        'true',
+      ]);
       expect(await REFUND.effects(world, tag)).toHaveLength(1);
     },
   },
@@ -153,7 +160,10 @@ function decisions(): Record<string, CrashScenario> {
   const decide = async (world: CrashWorld, tag: string, door: TestProcess | null): Promise<ApiAnswer> => {
     const letter = await world.row<{ id: string }>('select id from dead_letters where refund_id = $1', refundId(tag));
     const path = `/v1/dead-letters/${encodeURIComponent(letter?.id ?? '')}/decide`;
-    return (door === null ? world.api : world.apiAt(door)).post(path, { action: 'retry', note: 'the cause is repaired' });
+    return (door === null ? world.api : world.apiAt(door)).post(path, {
+      action: 'retry',
+      note: 'the cause is repaired',
+    });
   };
   const retried = (victim: CrashScenario['victim']): CrashScenario => ({
     victim,

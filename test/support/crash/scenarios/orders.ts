@@ -4,7 +4,16 @@ import type { ApiAnswer } from '../../api-client.ts';
 import type { TestProcess } from '../../processes.ts';
 import type { CrashScenario } from '../crash-scenario.ts';
 import type { CrashWorld } from '../crash-world.ts';
-import { captured, expectPaidOnce, expectProcessed, insist, orderBody, orderId, paidOrder, paymentId } from './world-before.ts';
+import {
+  captured,
+  expectPaidOnce,
+  expectProcessed,
+  insist,
+  orderBody,
+  orderId,
+  paidOrder,
+  paymentId,
+} from './world-before.ts';
 
 const eventId = (tag: string): string => `evt_${tag}`;
 /** The same in every copy of the request. */

@@ -2,12 +2,26 @@ import { expect } from 'vitest';
 import { paymentEvent } from '../../system.ts';
 import type { CrashScenario } from '../crash-scenario.ts';
 import type { CrashWorld } from '../crash-world.ts';
-import { AMOUNT, captured, expectPaidOnce, expectProcessed, order, orderId, paidOrder, paymentId } from './world-before.ts';
+import {
+  AMOUNT,
+  captured,
+  expectPaidOnce,
+  expectProcessed,
+  order,
+  orderId,
+  paidOrder,
+  paymentId,
+} from './world-before.ts';
 
 const eventId = (tag: string): string => `evt_${tag}`;
 const extra = (tag: string): string => `${paymentId(tag)}_b`;
 
-async function expectRefundedOnce(world: CrashWorld, payment: string, amount: number, reference: string): Promise<void> {
+async function expectRefundedOnce(
+  world: CrashWorld,
+  payment: string,
+  amount: number,
+  reference: string,
+): Promise<void> {
   const { refunds } = await world.atGateway();
   expect(refunds.filter(({ payment_id }) => payment_id === payment)).toMatchObject([
     { amount, reference, status: 'succeeded' },
@@ -62,10 +76,13 @@ export const PAYMENT_SCENARIOS: Readonly<Record<string, CrashScenario>> = {
       await expectProcessed(world, eventId(tag));
       await expectPaidOnce(world, tag);
       const { body } = await world.api.get(`/v1/orders/${orderId(tag)}`);
-      expect(body).toMatchObject({ amount_refunded: 4_000, refunds: [{ kind: 'gateway', gateway_refund_id: `re_${tag}` }] });
+      expect(body).toMatchObject({
+        amount_refunded: 4_000,
+        refunds: [{ kind: 'gateway', gateway_refund_id: `re_${tag}` }],
+      });
     },
   },
-  'expireOrder': {
+  expireOrder: {
     victim: 'worker',
     async act(world, tag) {
       await order(world, tag, { expires_at: new Date(Date.now() + 1_500).toISOString() });
