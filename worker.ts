@@ -12,7 +12,7 @@ import { openWorkChannel } from './src/database/work-channel.ts';
 import { createGateway } from './src/gateways/create-gateway.ts';
 import { createAddressGuard } from './src/notify/address-guard.ts';
 import { createConsumers, typesOf } from './src/notify/consumers/index.ts';
-import { confirmPayment } from './src/relay/confirm-payment.ts';
+import { confirmPayment, type ConfirmCall } from './src/relay/confirm-payment.ts';
 import { ensureSchedules } from './src/relay/ensure-schedules.ts';
 import { startRelayLoop, type RelayLoop } from './src/relay/relay-loop.ts';
 import { sweepInbox } from './src/relay/sweep-inbox.ts';
@@ -69,9 +69,7 @@ const consumers = createConsumers({
 });
 const deps = {
   ...{ pool, sources, policies: config.policies, metrics, wakeRelay, consumers, log },
-  confirmPayment: async (source: string, paymentId: string, orderId: string | null) => {
-    await confirmPayment(client.workflow, { source, paymentId, orderId });
-  },
+  confirmPayment: async (call: ConfirmCall) => void (await confirmPayment(client.workflow, call)),
 };
 const common = {
   ...{ connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE, shutdownForceTime: SHUTDOWN_FORCE },

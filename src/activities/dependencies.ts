@@ -22,8 +22,16 @@ export interface Dependencies {
   /** Who is told of announced events. */
   readonly consumers: readonly Consumer[];
   readonly log: Logger;
-  /** Has a payment's workflow look at the gateway now, and waits until it has (update-with-start by the business key). */
-  readonly confirmPayment: (source: string, paymentId: string, orderId: string | null) => Promise<void>;
+  /**
+   * Has a payment's workflow look at the gateway now, and waits until it has (update-with-start by the business key). The same
+   * caller asks once, however often it tries.
+   */
+  readonly confirmPayment: (call: {
+    readonly source: string;
+    readonly paymentId: string;
+    readonly orderId: string | null;
+    readonly caller: string;
+  }) => Promise<void>;
   /** Tells the relay of this process that the outbox has a new row; polling finds it too. */
   readonly wakeRelay: () => void;
 }

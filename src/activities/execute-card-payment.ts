@@ -26,7 +26,7 @@ export function createExecuteCardPayment(deps: Dependencies) {
     const sent = await lookThenCreate<PaymentFacts>(deps, settleTime(gateway, deps.policies), {
       source,
       reference,
-      find: async () => pickPayment(await gateway.findCharges(reference, card.customerId)),
+      find: async () => pickPayment(await gateway.findCharges(reference, card.customerId, card.createdAt)),
       create: async (attempt, at) => {
         await noteSending(deps.pool, { source, reference, at });
         return gateway.chargeSavedCard({ ...card, idempotencyKey: gatewayCallKey(reference, attempt) });

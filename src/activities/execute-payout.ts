@@ -24,7 +24,7 @@ export function createExecutePayout(deps: Dependencies) {
     const sent = await lookThenCreate<PayoutFacts>(deps, settleTime(gateway, deps.policies), {
       source,
       reference,
-      find: async () => pickPayout(payout, await gateway.findPayouts(reference)),
+      find: async () => pickPayout(payout, await gateway.findPayouts(reference, payout.createdAt)),
       create: async (attempt, at) => {
         await noteSending(deps.pool, { source, reference, at });
         return gateway.createPayout({ ...payout, idempotencyKey: gatewayCallKey(reference, attempt) });

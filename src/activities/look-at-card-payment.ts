@@ -1,3 +1,4 @@
+import { Context } from '@temporalio/activity';
 import { readCardPayment, type CardPaymentKind } from '../database/card-payment.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readProgress, type MoneyProgress } from './money-progress.ts';
@@ -7,7 +8,14 @@ export function createLookAtCardPayment(deps: Dependencies) {
   return async function lookAtCardPayment(kind: CardPaymentKind, id: string): Promise<MoneyProgress> {
     const card = await readCardPayment(deps.pool, kind, id);
     if (card === null) throw new Error(`There is no ${kind} ${id}.`);
-    if (card.paymentId !== null) await deps.confirmPayment(card.source, card.paymentId, card.orderId);
+    const { source, paymentId, orderId } = card;
+    if (paymentId !== null) await deps.confirmPayment({ source, paymentId, orderId, caller: callerHere() });
     return readProgress(deps.pool, kind, id);
   };
+}
+
+/** The same for every attempt of one step, so that one that is repeated joins the question that it asked before. */
+function callerHere(): string {
+  const { workflowExecution, activityId } = Context.current().info;
+  return `${workflowExecution?.runId ?? ''}:${activityId}`;
 }

@@ -17,7 +17,7 @@ export function createLookAtPayout(deps: Dependencies) {
     const events = await readPayoutEvents(deps.pool, payout);
     const facts =
       payout.gatewayPayoutId === null
-        ? pickPayout(payout, await gateway.findPayouts(payout.reference))
+        ? pickPayout(payout, await gateway.findPayouts(payout.reference, payout.createdAt))
         : await gateway.fetchPayout(payout.gatewayPayoutId);
     if (facts !== null)
       await recordPayout(deps.pool, id, facts, { cause: payoutWorkflowId(id), answered: false, events });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
 import { confirmPayment as confirm } from '../relay/confirm-payment.ts';
 import type { ApiDeps } from './deps.ts';
@@ -18,7 +19,9 @@ export async function confirmPayment(
   const deadline = Date.now() + LONGEST_WAIT_MS;
   try {
     return await within(deadline, () =>
-      temporal.withDeadline(deadline, () => confirm(temporal.workflow, { source, paymentId, orderId: null })),
+      temporal.withDeadline(deadline, () =>
+        confirm(temporal.workflow, { source, paymentId, orderId: null, caller: randomUUID() }),
+      ),
     );
   } catch (error) {
     log.warn({ err: error, source, payment_id: paymentId }, 'confirm: no outcome in time');

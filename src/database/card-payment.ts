@@ -1,8 +1,10 @@
 import { noteAnswered } from './gateway-call.ts';
+import { lockOrder } from './lock-order.ts';
 import { lockPayment } from './lock-payment.ts';
 import type { MoneyStatus } from './money-move.ts';
 import { inTransaction, type Db, type Pool } from './pool.ts';
 import { savePayment } from './save-payment.ts';
+import { updateUnpaidOrder } from './update-unpaid-order.ts';
 
 /** A saved card is charged for an order, or for a wallet's top-up. */
 export type CardPaymentKind = 'charge' | 'top_up';
@@ -19,12 +21,13 @@ export interface CardPayment {
   readonly status: MoneyStatus;
   readonly reference: string;
   readonly paymentId: string | null;
+  readonly createdAt: Date;
 }
 
 export async function readCardPayment(db: Db, kind: CardPaymentKind, id: string): Promise<CardPayment | null> {
   const { rows } = await db.query<CardPayment>(
     `select id, source, ${kind === 'charge' ? 'order_id' : 'null::text'} as "orderId", customer_id as "customerId",
-            payment_method as "paymentMethod", amount, currency, status, reference, payment_id as "paymentId"
+            payment_method as "paymentMethod", amount, currency, status, reference, payment_id as "paymentId", created_at as "createdAt"
      from ${kind === 'charge' ? 'charges' : 'top_ups'} where id = $1`,
     [id],
   );
@@ -32,8 +35,9 @@ export async function readCardPayment(db: Db, kind: CardPaymentKind, id: string)
 }
 
 /**
- * The gateway has made the payment: from now on it is known under its own id, and what it came to is applied by its own
- * workflow, as for every payment.
+ * The gateway has made the payment: from now on it is known under its own id, its order is under way, and what it came to is
+ * applied by its own workflow, as for every payment. A webhook may have been faster, and need not have named our reference: it
+ * is written to the payment, so that the next look, which follows, finds what the money is for.
  */
 export async function recordPlacedCardPayment(
   pool: Pool,
@@ -42,17 +46,27 @@ export async function recordPlacedCardPayment(
   paymentId: string,
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
-    const known = await lockPayment(tx, card.source, paymentId);
+    const order = card.orderId === null ? null : await lockOrder(tx, card.orderId);
+    const { source, orderId, reference, amount, currency } = card;
+    const known = await lockPayment(tx, source, paymentId);
+    const purpose = kind === 'charge' ? 'order' : 'top_up';
     await tx.query(
       `update ${kind === 'charge' ? 'charges' : 'top_ups'} set payment_id = coalesce(payment_id, $2), updated_at = now() where id = $1`,
       [card.id, paymentId],
     );
-    await noteAnswered(tx, card.reference);
-    if (known !== null) return;
+    await noteAnswered(tx, reference);
+    if (known !== null) {
+      await tx.query(
+        `update payments set reference = $3, order_id = coalesce(order_id, $4), purpose = $5, updated_at = now()
+         where source = $1 and payment_id = $2 and reference is null`,
+        [source, paymentId, reference, orderId, purpose],
+      );
+      return;
+    }
     await savePayment(tx, {
-      ...{ source: card.source, paymentId, known, orderId: card.orderId, reference: card.reference },
-      ...{ status: 'pending', amount: card.amount, currency: card.currency, outcome: 'pending', keepOutcome: false },
-      ...{ waitingFor: null, purpose: kind === 'charge' ? 'order' : 'top_up', cause: card.reference },
+      ...{ source, paymentId, known, orderId, reference, amount, currency, cause: reference },
+      ...{ status: 'pending', outcome: 'pending', keepOutcome: false, waitingFor: null, purpose },
     });
+    if (order !== null) await updateUnpaidOrder(tx, { order, source, paymentId, cause: reference });
   });
 }

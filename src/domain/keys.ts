@@ -81,6 +81,14 @@ export function payoutWorkflowId(id: string): string {
   return `payout:${id}`;
 }
 
+/**
+ * The Idempotency-Key under which a day's file asks for a payout. The source is part of it: the same seller and day at another
+ * account is another request, and is answered with the payout that there is instead of a key conflict.
+ */
+export function payoutRequestKey(source: string, sellerId: string, settlementDate: string): string {
+  return join('pay_out', source, sellerId, settlementDate);
+}
+
 /** `charge:{charge_id}`: likewise. */
 export function chargeWorkflowId(id: string): string {
   return `charge:${id}`;

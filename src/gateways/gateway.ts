@@ -87,12 +87,14 @@ export interface Gateway {
   /**
    * Payments that we charged under one reference, failed attempts among them where the gateway keeps them.
    * A gateway that cannot do it throws a rejected `not_supported`; so do the next four.
+   *
+   * @param since when we reserved it, by our clock: nothing under the reference is older
    */
-  findCharges(reference: string, customerId: string): Promise<PaymentFacts[]>;
+  findCharges(reference: string, customerId: string, since: Date): Promise<PaymentFacts[]>;
   /** Charges a saved card. A declined card is rejected with the gateway's code (`card_declined`, …), not `ourFault`. */
   chargeSavedCard(order: ChargeOrder): Promise<PaymentFacts>;
-  /** Our payouts under one reference; usually none or one. */
-  findPayouts(reference: string): Promise<PayoutFacts[]>;
+  /** Our payouts under one reference, which nothing older than `since` bears; usually none or one. */
+  findPayouts(reference: string, since: Date): Promise<PayoutFacts[]>;
   /** Null where the gateway does not know it. */
   fetchPayout(payoutId: string): Promise<PayoutFacts | null>;
   createPayout(order: PayoutOrder): Promise<PayoutFacts>;

@@ -3,6 +3,9 @@ import type { Gateway, PayoutOrder } from '../../src/gateways/gateway.ts';
 import { createRazorpayGateway } from '../../src/gateways/razorpay/create-razorpay-gateway.ts';
 import { startRazorpayStandIn, type RazorpayStandIn } from '../support/razorpay-stand-in.ts';
 
+/** Nothing is too old to be looked for. */
+const SINCE = new Date(0);
+
 describe('payouts of the Razorpay adapter, against a stand-in of Razorpay', () => {
   let razorpay: RazorpayStandIn;
   let gateway: Gateway;
@@ -54,8 +57,8 @@ describe('payouts of the Razorpay adapter, against a stand-in of Razorpay', () =
     });
     expect(await gateway.createPayout(payoutOf())).toEqual(first);
     expect(paidTo(destination)).toBe(1);
-    expect(await gateway.findPayouts(payoutOf().reference)).toEqual([first]);
-    expect(await gateway.findPayouts('payout:nobody:2026-11-30')).toEqual([]);
+    expect(await gateway.findPayouts(payoutOf().reference, SINCE)).toEqual([first]);
+    expect(await gateway.findPayouts('payout:nobody:2026-11-30', SINCE)).toEqual([]);
     for (const payout of razorpay.payouts.made) if (payout.id === first.payoutId) payout.status = 'processed';
     expect(await gateway.fetchPayout(first.payoutId)).toEqual({ ...first, status: 'paid' });
     expect(await gateway.fetchPayout('pout_nowhere')).toBeNull();
@@ -83,7 +86,9 @@ describe('payouts of the Razorpay adapter, against a stand-in of Razorpay', () =
     const before = razorpay.requests.length;
     await expect(gateway.createPayout(payoutOf())).rejects.toMatchObject({ name: 'GatewayError', kind: 'unknown' });
     expect(razorpay.requests.slice(before).filter(({ method }) => method === 'POST')).toHaveLength(1);
-    expect(await gateway.findPayouts(payoutOf().reference)).toMatchObject([{ amount: 50_000n, status: 'pending' }]);
+    expect(await gateway.findPayouts(payoutOf().reference, SINCE)).toMatchObject([
+      { amount: 50_000n, status: 'pending' },
+    ]);
     expect(paidTo(destination)).toBe(1);
   });
 
@@ -96,7 +101,7 @@ describe('payouts of the Razorpay adapter, against a stand-in of Razorpay', () =
       code: 'request_in_progress',
     });
     release();
-    expect(await gateway.findPayouts(payoutOf().reference)).toEqual([await first]);
+    expect(await gateway.findPayouts(payoutOf().reference, SINCE)).toEqual([await first]);
     expect(paidTo(destination)).toBe(1);
   });
 
@@ -104,7 +109,7 @@ describe('payouts of the Razorpay adapter, against a stand-in of Razorpay', () =
     razorpay.payouts.balance = 100;
     const refused = { kind: 'rejected', code: 'insufficient_balance', ourFault: false };
     await expect(gateway.createPayout(payoutOf())).rejects.toMatchObject(refused);
-    expect(await gateway.findPayouts(payoutOf().reference)).toEqual([]);
+    expect(await gateway.findPayouts(payoutOf().reference, SINCE)).toEqual([]);
     razorpay.payouts.balance = 1_000_000;
     const again = payoutOf({ idempotencyKey: `${payoutOf().reference}#2` });
     expect(await gateway.createPayout(again)).toMatchObject({ status: 'pending' });
@@ -116,7 +121,7 @@ describe('payouts of the Razorpay adapter, against a stand-in of Razorpay', () =
     const bears = razorpay.payouts.made.at(-1)?.reference_id ?? null;
     // Sent again from the dashboard under the same reference, without our note.
     for (let n = 0; n < 4; n++) razorpay.payouts.add({ reference_id: bears, status: 'reversed' });
-    const found = await gateway.findPayouts(payoutOf().reference);
+    const found = await gateway.findPayouts(payoutOf().reference, SINCE);
     expect(found).toHaveLength(5);
     expect(found.at(-1)).toEqual(ours);
     expect(new Set(found.map(({ reference }) => reference))).toEqual(new Set([payoutOf().reference]));

@@ -5,6 +5,9 @@ import { simSettings } from '../support/processes.ts';
 import { adapterOf, control, startSimulatorProcess } from '../support/simulator.ts';
 import { until } from '../support/until.ts';
 
+/** Nothing is too old to be looked for. */
+const SINCE = new Date(0);
+
 let sim: SimSettings;
 let adapter: ReturnType<typeof adapterOf>;
 
@@ -46,8 +49,8 @@ describe('a saved card', () => {
     const charged = await adapter.chargeSavedCard(CHARGE);
     expect(charged).toMatchObject({ orderId: 'ord_1', reference: 'charge:1', status: 'captured', amount: 1_999n });
     expect(await adapter.chargeSavedCard(CHARGE)).toEqual(charged);
-    expect(await adapter.findCharges('charge:1', 'cus_1')).toEqual([charged]);
-    expect(await adapter.findCharges('charge:2', 'cus_1')).toEqual([]);
+    expect(await adapter.findCharges('charge:1', 'cus_1', SINCE)).toEqual([charged]);
+    expect(await adapter.findCharges('charge:2', 'cus_1', SINCE)).toEqual([]);
     expect(await adapter.fetchPayment(charged.paymentId)).toEqual(charged);
   });
 
@@ -59,7 +62,7 @@ describe('a saved card', () => {
   it('that is declined is rejected, leaves nothing behind, and is nobody’s fault', async () => {
     const refused = { kind: 'rejected', code: 'card_declined', ourFault: false };
     await expect(adapter.chargeSavedCard({ ...CHARGE, paymentMethod: 'card_declined' })).rejects.toMatchObject(refused);
-    expect(await adapter.findCharges('charge:1', 'cus_1')).toEqual([]);
+    expect(await adapter.findCharges('charge:1', 'cus_1', SINCE)).toEqual([]);
   });
 
   it('is not charged under the key of another charge', async () => {
@@ -71,7 +74,9 @@ describe('a saved card', () => {
   it('whose charge got no answer was charged all the same, and the look-up finds it', async () => {
     await faults({ lose_answer: { calls: ['charges'] } });
     await expect(adapter.chargeSavedCard(CHARGE)).rejects.toMatchObject({ kind: 'unknown', code: 'connection_lost' });
-    expect(await adapter.findCharges('charge:1', 'cus_1')).toMatchObject([{ status: 'captured', amount: 1_999n }]);
+    expect(await adapter.findCharges('charge:1', 'cus_1', SINCE)).toMatchObject([
+      { status: 'captured', amount: 1_999n },
+    ]);
   });
 
   it('that takes its time is pending, then captured', async () => {
@@ -98,8 +103,8 @@ describe('a payout', () => {
       failureCode: null,
     });
     expect(await adapter.createPayout(PAYOUT)).toEqual(made);
-    expect(await adapter.findPayouts(PAYOUT.reference)).toEqual([made]);
-    expect(await adapter.findPayouts('payout:seller_1:2026-12-01')).toEqual([]);
+    expect(await adapter.findPayouts(PAYOUT.reference, SINCE)).toEqual([made]);
+    expect(await adapter.findPayouts('payout:seller_1:2026-12-01', SINCE)).toEqual([]);
     expect(await adapter.fetchPayout(made.payoutId)).toEqual(made);
     expect(await adapter.fetchPayout('po_unknown')).toBeNull();
   });
@@ -120,12 +125,12 @@ describe('a payout', () => {
   it('whose answer was lost is unknown, and the look-up finds it', async () => {
     await faults({ lose_answer: { calls: ['payouts.writes'], how: 'half' } });
     await expect(adapter.createPayout(PAYOUT)).rejects.toMatchObject({ kind: 'unknown' });
-    expect(await adapter.findPayouts(PAYOUT.reference)).toMatchObject([{ status: 'paid', amount: 90_000n }]);
+    expect(await adapter.findPayouts(PAYOUT.reference, SINCE)).toMatchObject([{ status: 'paid', amount: 90_000n }]);
   });
 
   it('and a charge of which a look-up fails are neither found nor absent', async () => {
     await faults({ error_before: { calls: ['reads'] } });
-    await expect(adapter.findPayouts(PAYOUT.reference)).rejects.toMatchObject({ kind: 'temporary' });
-    await expect(adapter.findCharges('charge:1', 'cus_1')).rejects.toMatchObject({ kind: 'temporary' });
+    await expect(adapter.findPayouts(PAYOUT.reference, SINCE)).rejects.toMatchObject({ kind: 'temporary' });
+    await expect(adapter.findCharges('charge:1', 'cus_1', SINCE)).rejects.toMatchObject({ kind: 'temporary' });
   });
 });

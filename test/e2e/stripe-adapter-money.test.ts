@@ -6,6 +6,9 @@ import { startCuttingProxy, type CuttingProxy } from '../support/cutting-proxy.t
 import { LOCALSTRIPE_KEY, startLocalstripe, type Localstripe } from '../support/localstripe.ts';
 import { startScriptedServer, type ScriptedServer } from '../support/scripted-server.ts';
 
+/** Nothing is too old to be looked for. */
+const SINCE = new Date(0);
+
 const SECRET = 'whsec_localstripe';
 const GOOD_CARD = '4242424242424242';
 const CARD_DECLINED_LATER = '4000000000000341';
@@ -92,7 +95,7 @@ describe.skipIf(typeof started === 'string')('charges and payouts of the Stripe 
 
   it('charges a saved card, finds the charge by our reference and by nothing else, and reads its event', async () => {
     const order = await chargeOf(GOOD_CARD);
-    expect(await gateway.findCharges(order.reference, order.customerId)).toEqual([]);
+    expect(await gateway.findCharges(order.reference, order.customerId, SINCE)).toEqual([]);
     const charged = await gateway.chargeSavedCard(order);
     expect(charged).toMatchObject({
       paymentId: expect.stringMatching(/^pi_/),
@@ -103,10 +106,10 @@ describe.skipIf(typeof started === 'string')('charges and payouts of the Stripe 
       currency: 'EUR',
       mode: 'test',
     });
-    expect(await gateway.findCharges(order.reference, order.customerId)).toMatchObject([
+    expect(await gateway.findCharges(order.reference, order.customerId, SINCE)).toMatchObject([
       { paymentId: charged.paymentId, status: 'captured', amount: 1999n },
     ]);
-    expect(await gateway.findCharges(`${order.reference}0`, order.customerId)).toEqual([]);
+    expect(await gateway.findCharges(`${order.reference}0`, order.customerId, SINCE)).toEqual([]);
     expect(await gateway.fetchPayment(charged.paymentId)).toMatchObject({ status: 'captured', amountRefunded: 0n });
     expect(await readingOf('payment_intent.succeeded', charged.paymentId)).toMatchObject({
       verdict: 'take',
@@ -122,7 +125,7 @@ describe.skipIf(typeof started === 'string')('charges and payouts of the Stripe 
   ])('calls a charge rejected whose bank %s, and finds it as failed', async (_what, number, code) => {
     const order = await chargeOf(number);
     await expect(gateway.chargeSavedCard(order)).rejects.toMatchObject({ kind: 'rejected', code, ourFault: false });
-    expect(await gateway.findCharges(order.reference, order.customerId)).toMatchObject([
+    expect(await gateway.findCharges(order.reference, order.customerId, SINCE)).toMatchObject([
       { status: 'failed', orderId: order.orderId },
     ]);
   });
@@ -130,7 +133,7 @@ describe.skipIf(typeof started === 'string')('charges and payouts of the Stripe 
   it('says that a card which is not there is our fault', async () => {
     const order = await chargeOf(GOOD_CARD, { paymentMethod: 'pm_nowhere' });
     await expect(gateway.chargeSavedCard(order)).rejects.toMatchObject({ kind: 'rejected', ourFault: true });
-    expect(await gateway.findCharges(order.reference, order.customerId)).toEqual([]);
+    expect(await gateway.findCharges(order.reference, order.customerId, SINCE)).toEqual([]);
   });
 
   it.each(LOSSES)('calls a charge whose answer was lost (%s) unknown, has sent it once, and finds it', async (mode) => {
@@ -138,14 +141,14 @@ describe.skipIf(typeof started === 'string')('charges and payouts of the Stripe 
     proxy.mode = mode;
     await expect(gateway.chargeSavedCard(order)).rejects.toMatchObject({ name: 'GatewayError', kind: 'unknown' });
     proxy.mode = 'forward';
-    expect(await gateway.findCharges(order.reference, order.customerId)).toMatchObject([{ status: 'captured' }]);
+    expect(await gateway.findCharges(order.reference, order.customerId, SINCE)).toMatchObject([{ status: 'captured' }]);
   });
 
   it('would charge twice if it sent a charge again without a look: the key alone does not always help', async () => {
     const order = await chargeOf(GOOD_CARD);
     await gateway.chargeSavedCard(order);
     await gateway.chargeSavedCard(order);
-    expect(await gateway.findCharges(order.reference, order.customerId)).toHaveLength(2);
+    expect(await gateway.findCharges(order.reference, order.customerId, SINCE)).toHaveLength(2);
   });
 
   it('finds a charge behind more than a page of other payments', async () => {
@@ -153,12 +156,12 @@ describe.skipIf(typeof started === 'string')('charges and payouts of the Stripe 
       await stripe.post('/v1/payment_intents', { amount: '1', currency: 'eur' });
     const order = await chargeOf(GOOD_CARD);
     const { paymentId } = await gateway.chargeSavedCard(order);
-    expect(await gateway.findCharges(order.reference, order.customerId)).toMatchObject([{ paymentId }]);
+    expect(await gateway.findCharges(order.reference, order.customerId, SINCE)).toMatchObject([{ paymentId }]);
   });
 
   it('pays out, finds the payout by our reference and by nothing else, and sees it through', async () => {
     const order = payoutOf();
-    expect(await gateway.findPayouts(order.reference)).toEqual([]);
+    expect(await gateway.findPayouts(order.reference, SINCE)).toEqual([]);
     const made = await gateway.createPayout(order);
     expect(made).toEqual({
       payoutId: expect.stringMatching(/^po_/),
@@ -168,8 +171,8 @@ describe.skipIf(typeof started === 'string')('charges and payouts of the Stripe 
       reference: order.reference,
       failureCode: null,
     });
-    expect(await gateway.findPayouts(order.reference)).toEqual([made]);
-    expect(await gateway.findPayouts(`${order.reference}0`)).toEqual([]);
+    expect(await gateway.findPayouts(order.reference, SINCE)).toEqual([made]);
+    expect(await gateway.findPayouts(`${order.reference}0`, SINCE)).toEqual([]);
     await stripe.post(`/v1/payouts/${made.payoutId}`, { status: 'paid' });
     expect(await gateway.fetchPayout(made.payoutId)).toEqual({ ...made, status: 'paid' });
     expect(await gateway.fetchPayout('po_nowhere')).toBeNull();
@@ -187,22 +190,22 @@ describe.skipIf(typeof started === 'string')('charges and payouts of the Stripe 
     proxy.mode = mode;
     await expect(gateway.createPayout(order)).rejects.toMatchObject({ name: 'GatewayError', kind: 'unknown' });
     proxy.mode = 'forward';
-    expect(await gateway.findPayouts(order.reference)).toMatchObject([{ status: 'pending', amount: 90_000n }]);
+    expect(await gateway.findPayouts(order.reference, SINCE)).toMatchObject([{ status: 'pending', amount: 90_000n }]);
   });
 
   it('would pay twice if it sent a payout again without a look', async () => {
     const order = payoutOf();
     await gateway.createPayout(order);
     await gateway.createPayout(order);
-    expect(await gateway.findPayouts(order.reference)).toHaveLength(2);
+    expect(await gateway.findPayouts(order.reference, SINCE)).toHaveLength(2);
   });
 
   it('calls a look-up that fails temporary: neither found nor absent', async () => {
     const order = await chargeOf(GOOD_CARD);
     proxy.mode = 'cut_answer';
     const temporary = { name: 'GatewayError', kind: 'temporary' };
-    await expect(gateway.findCharges(order.reference, order.customerId)).rejects.toMatchObject(temporary);
-    await expect(gateway.findPayouts('payout:x:y')).rejects.toMatchObject(temporary);
+    await expect(gateway.findCharges(order.reference, order.customerId, SINCE)).rejects.toMatchObject(temporary);
+    await expect(gateway.findPayouts('payout:x:y', SINCE)).rejects.toMatchObject(temporary);
     await expect(gateway.fetchPayout('po_1')).rejects.toMatchObject(temporary);
   });
 });

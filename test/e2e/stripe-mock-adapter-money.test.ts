@@ -8,6 +8,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Gateway } from '../../src/gateways/gateway.ts';
 import { createStripeGateway } from '../../src/gateways/stripe/create-stripe-gateway.ts';
 
+/** Nothing is too old to be looked for. */
+const SINCE = new Date(0);
+
 interface StripeMock {
   readonly url: string;
   stop(): void;
@@ -81,7 +84,7 @@ describe.skipIf(typeof started === 'string')('what the Stripe adapter sends is t
   });
 
   it('the look-up of a charge', async () => {
-    expect(await at(mock.url).findCharges('charge:1', 'cus_1')).toEqual([]);
+    expect(await at(mock.url).findCharges('charge:1', 'cus_1', SINCE)).toEqual([]);
   });
 
   it('a payout to a bank account', async () => {
@@ -94,7 +97,7 @@ describe.skipIf(typeof started === 'string')('what the Stripe adapter sends is t
   });
 
   it('the look-up of a payout', async () => {
-    expect(await at(mock.url).findPayouts(payout.reference)).toEqual([]);
+    expect(await at(mock.url).findPayouts(payout.reference, SINCE)).toEqual([]);
   });
 
   it.each(['po_1', 'tr_1'])('a question about %s', async (id) => {

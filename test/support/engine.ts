@@ -19,7 +19,7 @@ import { createStandardGateway } from '../../src/gateways/standard/create-standa
 import { createAddressGuard } from '../../src/notify/address-guard.ts';
 import type { Consumer } from '../../src/notify/consumer.ts';
 import { createConsumers, typesOf } from '../../src/notify/consumers/index.ts';
-import { confirmPayment } from '../../src/relay/confirm-payment.ts';
+import { confirmPayment, type ConfirmCall } from '../../src/relay/confirm-payment.ts';
 import { startRelayLoop } from '../../src/relay/relay-loop.ts';
 import { sweepInbox } from '../../src/relay/sweep-inbox.ts';
 import { sweepOutbox } from '../../src/relay/sweep-outbox.ts';
@@ -93,9 +93,7 @@ export async function startEngine(options: {
     sources: new Map(options.sources),
     policies: { ...DEFAULT_POLICIES, ...options.policies },
     metrics,
-    confirmPayment: async (source: string, paymentId: string, orderId: string | null) => {
-      await confirmPayment(options.client.workflow, { source, paymentId, orderId });
-    },
+    confirmPayment: async (call: ConfirmCall) => void (await confirmPayment(options.client.workflow, call)),
     wakeRelay: () => {
       for (const loop of loops) loop.wake();
     },

@@ -36,6 +36,8 @@ export interface ProcessSettings {
   readonly webhookUrl?: string;
   /** Listens here; any free port otherwise. */
   readonly port?: number;
+  /** A module that is loaded before the process's own. */
+  readonly preload?: string;
   /** Goes before everything else. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -46,6 +48,8 @@ export interface TestProcess {
   /** The same after a restart. */
   readonly port: number;
   readonly url: string;
+  /** Resolves when the run that is on has ended, whoever ended it. */
+  readonly exited: Promise<Exit>;
   /** All that it wrote, in all its runs. */
   logs(): string;
   /** Sends the signal and waits until the process has ended. */
@@ -83,7 +87,8 @@ export async function startProcess(
   const env = environment(settings, port);
   let forget = (): void => undefined;
   const run = async (): Promise<Running> => {
-    const args = ['--import', 'tsx', `${name}.ts`];
+    const preload = settings.preload === undefined ? [] : ['--import', settings.preload];
+    const args = ['--import', 'tsx', ...preload, `${name}.ts`];
     const running = await launch({ name, command: process.execPath, args, cwd: PROJECT, env, logFile, ipc: true });
     forget = mustNotOutliveUs('pid', running.pid);
     const ended = running.exited.then(() => 'ended' as const);
@@ -101,6 +106,9 @@ export async function startProcess(
     },
     port,
     url: `http://127.0.0.1:${String(port)}`,
+    get exited() {
+      return current.exited;
+    },
     logs: () => readFileSync(logFile, 'utf8'),
     kill: async (signal) => {
       await current.stop(signal, STOP_MS);

@@ -6,6 +6,9 @@ import { payoutIdempotencyKey, payoutReferenceId } from '../../src/gateways/razo
 import { uuidV5 } from '../../src/gateways/razorpay/uuid-v5.ts';
 import { sendJson, startScriptedServer, type Script, type ScriptedServer } from '../support/scripted-server.ts';
 
+/** Nothing is too old to be looked for. */
+const SINCE = new Date(0);
+
 const REFERENCE = 'payout:seller_1:2026-11-30';
 const PAYOUT = {
   id: 'pout_1',
@@ -205,7 +208,7 @@ describe('a payout at Razorpay', () => {
     expect(gateway.capabilities.paysOut).toBe(false);
     const refused = { kind: 'rejected', code: 'not_supported', ourFault: true };
     expect(await failureOf(gateway.createPayout(ORDER))).toMatchObject(refused);
-    expect(await failureOf(gateway.findPayouts(REFERENCE))).toMatchObject(refused);
+    expect(await failureOf(gateway.findPayouts(REFERENCE, SINCE))).toMatchObject(refused);
     expect(requests).toHaveLength(0);
   });
 });
@@ -221,7 +224,7 @@ describe('the look-up of a payout', () => {
     ['Razorpay is down', refusal(502, 'Oops')],
   ])('is temporary where %s: absent would be a guess', async (_name, script) => {
     const { gateway } = await gatewayThat(script);
-    expect(await failureOf(gateway.findPayouts(REFERENCE))).toMatchObject({ kind: 'temporary' });
+    expect(await failureOf(gateway.findPayouts(REFERENCE, SINCE))).toMatchObject({ kind: 'temporary' });
   });
 });
 
@@ -249,7 +252,7 @@ describe('a saved card at Razorpay', () => {
     const charge = { ...ORDER, orderId: null, customerId: 'cust_1', paymentMethod: 'token_1' };
     const refused = { kind: 'rejected', code: 'not_supported', ourFault: true };
     expect(await failureOf(gateway.chargeSavedCard(charge))).toMatchObject(refused);
-    expect(await failureOf(gateway.findCharges('charge:ch1', 'cust_1'))).toMatchObject(refused);
+    expect(await failureOf(gateway.findCharges('charge:ch1', 'cust_1', SINCE))).toMatchObject(refused);
     expect(requests).toHaveLength(0);
   });
 });

@@ -4,6 +4,9 @@ import type { ChargeOrder, Gateway, PayoutOrder } from '../../src/gateways/gatew
 import { createStandardGateway } from '../../src/gateways/standard/create-standard-gateway.ts';
 import { sendJson, startScriptedServer, type Script, type ScriptedServer } from '../support/scripted-server.ts';
 
+/** Nothing is too old to be looked for. */
+const SINCE = new Date(0);
+
 const CHARGED = {
   payment_id: 'pay_1',
   order_id: 'ord_1',
@@ -139,7 +142,7 @@ describe('a saved card at a gateway that speaks the protocol', () => {
     const others = { ...CHARGED, payment_id: 'pay_2', reference: 'charge:ch2' };
     const failed = { ...CHARGED, payment_id: 'pay_3', status: 'failed' };
     const { gateway, requests } = await gatewayThat(answer({ data: [others, failed, CHARGED] }));
-    expect(await gateway.findCharges('charge:ch1', 'cus_1')).toEqual([
+    expect(await gateway.findCharges('charge:ch1', 'cus_1', SINCE)).toEqual([
       { ...PAYMENT, paymentId: 'pay_3', status: 'failed' },
       PAYMENT,
     ]);
@@ -196,7 +199,7 @@ describe('a payout at a gateway that speaks the protocol', () => {
 
   it('is looked for by our reference, whatever else the list holds', async () => {
     const { gateway, requests } = await gatewayThat(answer({ data: [{ ...PAID_OUT, reference: null }, PAID_OUT] }));
-    expect(await gateway.findPayouts(REFERENCE)).toEqual([FACTS]);
+    expect(await gateway.findPayouts(REFERENCE, SINCE)).toEqual([FACTS]);
     expect(requests[0]?.path).toBe('/payouts?reference=payout%3Aseller_1%3A2026-11-30');
   });
 
@@ -223,8 +226,8 @@ describe('a look-up is temporary, as absent would be a guess,', () => {
     ['where it is cut', (_request, response) => response.socket?.destroy()],
   ])('%s', async (_name, script) => {
     const { gateway } = await gatewayThat(script);
-    expect(await failureOf(gateway.findCharges('charge:ch1', 'cus_1'))).toMatchObject({ kind: 'temporary' });
-    expect(await failureOf(gateway.findPayouts(REFERENCE))).toMatchObject({ kind: 'temporary' });
+    expect(await failureOf(gateway.findCharges('charge:ch1', 'cus_1', SINCE))).toMatchObject({ kind: 'temporary' });
+    expect(await failureOf(gateway.findPayouts(REFERENCE, SINCE))).toMatchObject({ kind: 'temporary' });
   });
 
   it('where another payout is shown than was asked for', async () => {

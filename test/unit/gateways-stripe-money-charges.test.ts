@@ -3,6 +3,9 @@ import type { ChargeOrder } from '../../src/gateways/gateway.ts';
 import { sendJson, type Script } from '../support/scripted-server.ts';
 import { failureOf, refusal, stripeThat } from '../support/scripted-stripe.ts';
 
+/** Nothing is too old to be looked for. */
+const SINCE = new Date(0);
+
 /** Every answer comes, however busy the machine is. */
 const patientStripe = (script: Script) => stripeThat(script, 10_000);
 
@@ -209,7 +212,7 @@ describe('the look-up of a charge', () => {
     };
     const waiting = { ...INTENT, id: 'pi_3', status: 'requires_action', created: now - 999 };
     const { gateway, requests } = await patientStripe(listOf([...all, INTENT, declined, waiting]));
-    expect(await gateway.findCharges('charge:ch1', 'cus_1')).toEqual([
+    expect(await gateway.findCharges('charge:ch1', 'cus_1', SINCE)).toEqual([
       FACTS,
       { ...FACTS, paymentId: 'pi_2', status: 'failed' },
       { ...FACTS, paymentId: 'pi_3', status: 'failed' },
@@ -219,20 +222,25 @@ describe('the look-up of a charge', () => {
       expect(method).toBe('GET');
       expect(path).toMatch(/^\/v1\/payment_intents\?customer=cus_1&limit=100/);
     }
-    expect(await gateway.findCharges('charge:ch', 'cus_1')).toEqual([]);
+    expect(await gateway.findCharges('charge:ch', 'cus_1', SINCE)).toEqual([]);
   });
 
-  it('ends at what is too old to be looked for', async () => {
-    const day = 24 * 60 * 60;
-    const all = Array.from({ length: 300 }, (_, n) => ({ ...OTHER, id: `pi_o${n}`, created: now - n * 5 * day }));
+  // One an hour: a page is some four days.
+  it.each([
+    ['just now', 0, 1],
+    ['ten days ago', 10, 3],
+    ['before the first of them', 365, 4],
+  ])('goes back to a day before it was reserved and no further: %s', async (_when, days, pages) => {
+    const all = Array.from({ length: 350 }, (_, n) => ({ ...OTHER, id: `pi_o${n}`, created: now - n * 60 * 60 }));
     const { gateway, requests } = await patientStripe(listOf(all));
-    expect(await gateway.findCharges('charge:ch1', 'cus_1')).toEqual([]);
-    expect(requests).toHaveLength(1);
+    const since = new Date((now - days * 24 * 60 * 60) * 1000);
+    expect(await gateway.findCharges('charge:ch1', 'cus_1', since)).toEqual([]);
+    expect(requests).toHaveLength(pages);
   });
 
   it('is not disturbed by a payment of others that cannot be understood', async () => {
     const { gateway } = await patientStripe(listOf([{ ...OTHER, id: 'pi_9', status: 'levitating' }, INTENT]));
-    expect(await gateway.findCharges('charge:ch1', 'cus_1')).toEqual([FACTS]);
+    expect(await gateway.findCharges('charge:ch1', 'cus_1', SINCE)).toEqual([FACTS]);
   });
 
   it.each<[string, Script]>([
@@ -248,15 +256,15 @@ describe('the look-up of a charge', () => {
     ['it is cut', (_request, response) => response.socket?.resetAndDestroy()],
   ])('is temporary where %s: absent would be a guess', async (_name, script) => {
     const { gateway } = await patientStripe(script);
-    expect(await failureOf(gateway.findCharges('charge:ch1', 'cus_1'))).toMatchObject({ kind: 'temporary' });
+    expect(await failureOf(gateway.findCharges('charge:ch1', 'cus_1', SINCE))).toMatchObject({ kind: 'temporary' });
   });
 
   it('finds nothing of a customer who is not there: nobody can have charged them', async () => {
     const missing = { type: 'invalid_request_error', code: 'resource_missing', param: 'customer' };
     const { gateway, requests } = await patientStripe(refusal(400, missing));
-    expect(await gateway.findCharges('charge:ch1', 'cus_1')).toEqual([]);
+    expect(await gateway.findCharges('charge:ch1', 'cus_1', SINCE)).toEqual([]);
     expect(requests).toHaveLength(1);
-    expect(await gateway.findCharges('charge:ch1', 'jane@example.com')).toEqual([]);
+    expect(await gateway.findCharges('charge:ch1', 'jane@example.com', SINCE)).toEqual([]);
     expect(requests).toHaveLength(1);
   });
 
@@ -266,7 +274,7 @@ describe('the look-up of a charge', () => {
     const { gateway, requests } = await patientStripe((request, response) =>
       (request.path.includes('customer=') ? narrow : whole)(request, response),
     );
-    expect(await gateway.findCharges('charge:ch1', 'cus_1')).toMatchObject([{ paymentId: 'pi_2' }]);
+    expect(await gateway.findCharges('charge:ch1', 'cus_1', SINCE)).toMatchObject([{ paymentId: 'pi_2' }]);
     expect(requests.map(({ path }) => path.includes('customer='))).toEqual([true, false]);
   });
 });

@@ -3,6 +3,9 @@ import type { PayoutOrder } from '../../src/gateways/gateway.ts';
 import { sendJson, type Script, type SeenRequest } from '../support/scripted-server.ts';
 import { failureOf, refusal, stripeThat } from '../support/scripted-stripe.ts';
 
+/** Nothing is too old to be looked for. */
+const SINCE = new Date(0);
+
 /** Every answer comes, however busy the machine is. */
 const patientStripe = (script: Script) => stripeThat(script, 10_000);
 
@@ -180,11 +183,14 @@ describe('the look-up of a payout', () => {
     const others = Array.from({ length: 150 }, (_, n) => ({ ...PAYOUT, id: `po_o${n}`, metadata: {} }));
     const stranger = { ...TRANSFER, id: 'tr_2', metadata: {} };
     const { gateway, requests } = await patientStripe(lists([...others, PAYOUT], [stranger, TRANSFER]));
-    expect(await gateway.findPayouts(REFERENCE)).toEqual([FACTS, { ...FACTS, payoutId: 'tr_1', status: 'paid' }]);
+    expect(await gateway.findPayouts(REFERENCE, SINCE)).toEqual([
+      FACTS,
+      { ...FACTS, payoutId: 'tr_1', status: 'paid' },
+    ]);
     expect(requests).toHaveLength(3);
     const query = new URL(requests[2]?.path ?? '', 'http://x').searchParams;
     expect(query.get('transfer_group')).toBe(REFERENCE);
-    expect(await gateway.findPayouts('payout:seller_1:2026-12-01')).toEqual([]);
+    expect(await gateway.findPayouts('payout:seller_1:2026-12-01', SINCE)).toEqual([]);
   });
 
   it.each([{ error: { type: 'invalid_request_error' } }, '404: Not Found'])(
@@ -195,7 +201,7 @@ describe('the look-up of a payout', () => {
           ? sendJson(response, 404, body)
           : lists([PAYOUT], [])(request, response),
       );
-      expect(await gateway.findPayouts(REFERENCE)).toEqual([FACTS]);
+      expect(await gateway.findPayouts(REFERENCE, SINCE)).toEqual([FACTS]);
     },
   );
 
@@ -210,6 +216,6 @@ describe('the look-up of a payout', () => {
     const { gateway } = await patientStripe((request, response) =>
       request.path.startsWith(path) ? sendJson(response, status, body) : lists([], [])(request, response),
     );
-    expect(await failureOf(gateway.findPayouts(REFERENCE))).toMatchObject({ kind: 'temporary' });
+    expect(await failureOf(gateway.findPayouts(REFERENCE, SINCE))).toMatchObject({ kind: 'temporary' });
   });
 });

@@ -1,4 +1,4 @@
-import { payoutId, payoutWorkflowId } from '../../domain/keys.ts';
+import { payoutRequestKey } from '../../domain/keys.ts';
 import { type ApiAccess, type ApiResult, callApi } from '../api-access.ts';
 import type { PayoutToMake } from './read-payouts.ts';
 
@@ -20,12 +20,11 @@ export function isThrough({ result }: MadePayout): boolean {
 }
 
 /**
- * Asks for one payout under the key that its seller and day give: however often this runs, there is one. What an earlier run
+ * Asks for one payout under the key that its account, seller and day give: however often this runs, there is one. What an earlier run
  * has asked for is shown as it stands now.
  */
 export async function makePayout(access: ApiAccess, payout: PayoutToMake): Promise<MadePayout> {
-  // Without the source: a seller who was paid from another one is not paid again, the API refuses the key.
-  const key = payoutWorkflowId(payoutId('live', payout.seller_id, payout.settlement_date));
+  const key = payoutRequestKey(payout.source, payout.seller_id, payout.settlement_date);
   try {
     const asked = await callApi(access, 'POST', '/v1/payouts', { key, body: payout });
     const location = asked.headers.get('location');

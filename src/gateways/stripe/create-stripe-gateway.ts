@@ -120,9 +120,9 @@ export function createStripeGateway(config: SourceConfig, options: StripeGateway
       );
     },
 
-    findCharges: (reference, customerId) => findCharges(account, reference, customerId),
+    findCharges: (reference, customerId, since) => findCharges(account, reference, customerId, since),
     chargeSavedCard: (order) => chargeSavedCard(account, order),
-    findPayouts: (reference) => findPayouts(account, reference),
+    findPayouts: (reference, since) => findPayouts(account, reference, since),
     fetchPayout: (payoutId) => fetchPayout(account, payoutId),
     createPayout: (order) => createPayout(account, order),
   };

@@ -5,6 +5,8 @@ export interface LookUp<Facts> {
   /** Completes "stripe did not …". */
   readonly what: string;
   readonly reference: string;
+  /** When the reference came into being, by our clock. */
+  readonly since: Date;
   /** One page of a list that Stripe shows newest first. */
   readonly ask: (page: Page) => Promise<unknown>;
   readonly toFacts: (object: unknown) => Facts | null;
@@ -12,22 +14,19 @@ export interface LookUp<Facts> {
   readonly isAbsent?: Parameters<StripeApi['read']>[2];
 }
 
-/**
- * An attempt whose outcome is open is looked for daily until a person decides it, which takes days and can take months.
- * Thirteen of them leave room for that, and keep the look-up of an account that is years old to some pages.
- */
-const LOOK_BACK_SECONDS = 400 * 24 * 60 * 60;
+/** Between two clocks nobody vouches for an hour; a day of a list is some pages at most. */
+const MARGIN_SECONDS = 24 * 60 * 60;
 
 /**
- * The objects of a list that bear our reference in their metadata, all pages back to `LOOK_BACK_SECONDS`; null where
+ * The objects of a list that bear our reference in their metadata, all pages back to `since`; null where
  * `isAbsent` says that there is no such list. Lists, and not Stripe's search: a list shows an object as soon as it is
  * there, search lags behind, and an object that it has not seen yet would be made a second time.
  *
  * Throws `temporary` alone, also for a page or an object of ours that cannot be understood: absent would be a lie.
  */
 export async function findByReference<Facts>(api: StripeApi, lookUp: LookUp<Facts>): Promise<Facts[] | null> {
-  const { what, reference, ask, toFacts, isAbsent = never } = lookUp;
-  const oldest = Date.now() / 1000 - LOOK_BACK_SECONDS;
+  const { what, reference, since, ask, toFacts, isAbsent = never } = lookUp;
+  const oldest = since.getTime() / 1000 - MARGIN_SECONDS;
   const found: Facts[] = [];
   let after: string | undefined;
   for (;;) {

@@ -9,10 +9,11 @@ export async function findCharges(
   { api }: StripeAccount,
   reference: string,
   customerId: string,
+  since: Date,
 ): Promise<PaymentFacts[]> {
   // No such customer can be charged either.
   if (!isStripeId(customerId)) return [];
-  const lookUp = { what: `look for the charge ${reference}`, reference, toFacts: offSessionFacts };
+  const lookUp = { what: `look for the charge ${reference}`, reference, since, toFacts: offSessionFacts };
   let refusedAs: string | undefined;
   const ofCustomer = await findByReference(api, {
     ...lookUp,

@@ -1,0 +1,69 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startProcess, type ProcessSettings, type TestProcess } from '../processes.ts';
+import type { CrashPlan } from './crash-plan.ts';
+
+const PRELOAD = fileURLToPath(new URL('preload.mjs', import.meta.url));
+
+/** A real process that dies where it is told to. */
+export interface Victim {
+  readonly process: TestProcess;
+  /** Begins to count; the process hears it before its next step. */
+  arm(plan: CrashPlan): void;
+}
+
+/** One process of a kind at work, and another one warmed up beside it, which takes its place at once. */
+export interface Victims {
+  current(): Promise<Victim>;
+  /** After the death of the current one. */
+  replace(): Promise<void>;
+}
+
+interface Waiting {
+  readonly victim: Promise<Victim>;
+  letIn(): void;
+}
+
+/** @param bundle the bundled workflows; a worker that waits takes no task before its turn */
+export function startVictims(
+  kind: 'server' | 'worker',
+  options: { readonly settings: ProcessSettings; readonly folder: string; readonly bundle: string },
+): Victims {
+  const { settings, folder, bundle } = options;
+  let made = 0;
+
+  function begin(): Waiting {
+    const file = join(folder, `${kind}-${String((made += 1))}`);
+    const [plan, gate] = [`${file}.plan`, `${file}.gate`];
+    const env = {
+      ...settings.env,
+      CRASH_PLAN: plan,
+      CRASH_BUNDLE: bundle,
+      ...(kind === 'worker' && { CRASH_GATE: gate }),
+    };
+    const started = startProcess(kind, { ...settings, preload: PRELOAD, env });
+    // It is awaited when its turn comes, and must not end the test before.
+    started.catch(() => undefined);
+    return {
+      letIn: () => writeFileSync(gate, ''),
+      victim: started.then((process) => ({
+        process,
+        arm: (what) => writeFileSync(plan, JSON.stringify(what)),
+      })),
+    };
+  }
+
+  let current = begin();
+  current.letIn();
+  let spare = begin();
+  return {
+    current: () => current.victim,
+    async replace() {
+      current = spare;
+      current.letIn();
+      await current.victim;
+      spare = begin();
+    },
+  };
+}
