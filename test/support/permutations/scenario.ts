@@ -18,6 +18,8 @@ export interface Scenario {
   readonly policies?: Partial<Policies>;
   /** Done in this order before the steps, which come in every order. */
   readonly before?: readonly Step[];
+  /** A table that has to be there. */
+  readonly needs?: string;
   /** Refunds that the machine owes are carried out when all has come: a person at the gateway is quicker. */
   readonly refundsWait?: boolean;
   /** The gateway is taken to show what it tells: what comes of it if it does not is said in the scenario's file. */
