@@ -9,6 +9,7 @@ import { applyCapture } from './apply-capture.ts';
 import { applyDisputes } from './apply-disputes.ts';
 import type { AppliedPayment, PaymentToApply } from './apply-payment.ts';
 import { applyRefunds } from './apply-refunds.ts';
+import { askAboutReturnedRefunds } from './ask-about-returned-refunds.ts';
 import { followCardPayment } from './follow-card-payment.ts';
 import { finishEvents } from './finish-events.ts';
 import { holdEvents } from './hold-events.ts';
@@ -62,8 +63,13 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
     ...{ source, paymentId, orderId, status, cause, reference: facts.reference ?? known?.reference ?? null },
   });
   if (hold !== null) await holdPayment(tx, step, hold, captured);
-  if (order !== null && status !== 'captured') await updateUnpaidOrder(tx, { ...input, order, cause });
+  // Money that is held is neither under way nor for this order: nothing of it stands in the order's status, whatever came before.
+  if (order !== null && (status !== 'captured' || outcome === 'held_for_review')) {
+    await updateUnpaidOrder(tx, { ...input, order, cause });
+  }
 
+  // Refund events wait along with a capture that waits for its order: nothing of the payment is applied yet.
+  const finished = waits && hold === null ? [] : sorted.settled;
   let current = order;
   let changedRefunds: readonly string[] = [];
   if (captured !== null && decision !== null && !waits) {
@@ -98,12 +104,11 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
         input.refunds,
       );
       changedRefunds = applied.changed;
+      await askAboutReturnedRefunds(tx, input, finished);
     }
   }
-  // Refund events wait along with a capture that waits for its order: nothing of the payment is applied yet.
-  const finished = waits && hold === null ? [] : sorted.settled;
-  const heldEvents = outcome === 'held_for_review' ? finished : [];
-  const done = outcome === 'held_for_review' ? [] : finished;
+  const heldEvents = outcome === 'held_for_review' ? finished.filter((event) => !sorted.oldNews.includes(event)) : [];
+  const done = finished.filter((event) => !heldEvents.includes(event));
   await applyDisputes(tx, input, orderId, done);
   await finishEvents(tx, input, done, (event) => {
     if (event.subject !== 'payment') return `${event.subject ?? 'event'}_recorded`;

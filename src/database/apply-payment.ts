@@ -12,7 +12,7 @@ import { finishEvents } from './finish-events.ts';
 import { holdEvents } from './hold-events.ts';
 import { lockEvents } from './lock-events.ts';
 import { lockOrderOrItsAbsence } from './lock-order.ts';
-import { lockPayment, type LockedPayment } from './lock-payment.ts';
+import { lockPayment, lockPaymentOrItsAbsence, type LockedPayment } from './lock-payment.ts';
 import { inTransaction } from './pool.ts';
 import { postponeEvents } from './postpone-events.ts';
 import type { WaitingEvent } from './read-payment-work.ts';
@@ -62,7 +62,8 @@ export async function applyPayment(pool: Pool, asked: PaymentToApply): Promise<A
   return inTransaction(pool, async (tx) => {
     const orderId = asked.knownOrderId ?? asked.facts?.orderId ?? null;
     const order = orderId === null ? null : await lockOrderOrItsAbsence(tx, orderId);
-    const known = await lockPayment(tx, asked.source, asked.paymentId);
+    const lock = orderId === null ? lockPaymentOrItsAbsence : lockPayment;
+    const known = await lock(tx, asked.source, asked.paymentId);
     const decided = known === null ? null : decidedOrderOf(known);
     if (decided !== null && orderId !== null && decided !== orderId) {
       throw new Error(

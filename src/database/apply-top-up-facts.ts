@@ -4,6 +4,7 @@ import { capturedPostingKey, deadLetterId } from '../domain/keys.ts';
 import { gatewayAccount, UNALLOCATED, WALLETS } from '../domain/ledger.ts';
 import { paymentReaches } from '../domain/payment-states.ts';
 import { applyRefunds } from './apply-refunds.ts';
+import { askAboutReturnedRefunds } from './ask-about-returned-refunds.ts';
 import type { PaymentStep } from './apply-facts.ts';
 import type { AppliedPayment } from './apply-payment.ts';
 import { finishEvents } from './finish-events.ts';
@@ -63,17 +64,18 @@ export async function applyTopUpFacts(tx: Tx, step: PaymentStep, topUpId: string
       input.refunds,
     );
     changedRefunds = applied.changed;
+    await askAboutReturnedRefunds(tx, input, sorted.settled);
   }
   if (move !== null) changed.push(move);
   const held = outcome === 'held_for_review';
-  await finishEvents(tx, input, held ? [] : sorted.settled, (event) => {
+  await finishEvents(tx, input, held ? sorted.oldNews : sorted.settled, (event) => {
     if (event.subject !== 'payment') return `${event.subject ?? 'event'}_recorded`;
     return event.eventId === winner?.event?.eventId ? outcome : outcomeForOthers(outcome);
   });
   await holdEvents(
     tx,
     input,
-    (held ? sorted.settled : []).map((event) => ({
+    (held ? sorted.settled.filter((event) => !sorted.oldNews.includes(event)) : []).map((event) => ({
       event,
       reason: 'The payment waits for a decision.',
       deadLetter: false,

@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { paymentWorkflowId } from '../domain/keys.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
 import type { PaymentStatus } from '../domain/payment-states.ts';
 
@@ -62,4 +63,19 @@ export async function lockPayment(tx: PoolClient, source: string, paymentId: str
     automaticRefund: row.automatic_refund,
     credited: row.credited,
   };
+}
+
+/**
+ * The same where no order's lock keeps others away: makes sure that the payment does not come into being beside this transaction. Of
+ * two attempts of one step the later one sees what the earlier one wrote.
+ */
+export async function lockPaymentOrItsAbsence(
+  tx: PoolClient,
+  source: string,
+  paymentId: string,
+): Promise<LockedPayment | null> {
+  const payment = await lockPayment(tx, source, paymentId);
+  if (payment !== null) return payment;
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [paymentWorkflowId(source, paymentId)]);
+  return lockPayment(tx, source, paymentId);
 }

@@ -59,7 +59,7 @@ export async function settleRefund(tx: PoolClient, r: RefundToSettle): Promise<L
       amount: r.row.amount,
       currency: r.row.currency,
       lastError: returned
-        ? 'The refund had succeeded, and then the bank sent the money back.'
+        ? REFUND_RETURNED
         : `The gateway could not carry out the refund${r.failureCode === null ? '' : `: ${r.failureCode}`}.`,
       workflowId: refundWorkflowId(r.row.id),
       extraCapture: r.row.kind === 'extra_capture',
@@ -67,6 +67,8 @@ export async function settleRefund(tx: PoolClient, r: RefundToSettle): Promise<L
   }
   return order;
 }
+
+export const REFUND_RETURNED = 'The refund had succeeded, and then the bank sent the money back.';
 
 /** The rows that a refund's success closes. */
 function refundDeadLetterIds(refundId: string): string[] {

@@ -23,6 +23,8 @@ export interface Claimant<E> {
 export interface SortedEvents<E> {
   /** Covered by the fetch: processed once it is applied. */
   readonly settled: readonly E[];
+  /** Those of them about the payment that tell of a state it has left: done even where the payment as it is waits for a person. */
+  readonly oldNews: readonly E[];
   /** They claim more than the gateway shows (B3). */
   readonly claimingMore: readonly E[];
   /** They name another order than the gateway's object does: a human looks. */
@@ -56,6 +58,9 @@ export function sortEvents<E extends SortableEvent>(input: {
   const conflicting = events.filter(contradicts);
   return {
     settled: settled.map(({ event }) => event),
+    oldNews: settled
+      .filter(({ event, weight }) => weight === 'old_news' && event.subject === 'payment')
+      .map(({ event }) => event),
     claimingMore: weighed.filter(({ weight }) => weight === 'claims_more').map(({ event }) => event),
     conflicting: conflicting.map((event) => ({
       event,

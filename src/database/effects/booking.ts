@@ -1,6 +1,9 @@
 import type { Effect } from './effect.ts';
 
-/** Confirms the order's bookings and enrolments; takes them back when everything was refunded. */
+/**
+ * Confirms the order's bookings and enrolments; takes them back when everything was refunded, and confirms them again when
+ * the bank sends some of that back: where they stand follows from the money, not from the way it took (B3).
+ */
 export const booking: Effect = {
   name: 'booking',
   async apply(tx, order) {
@@ -14,11 +17,18 @@ export const booking: Effect = {
     );
   },
   async reverse(tx, order, refund) {
-    if (!refund.full) return;
-    await tx.query(
-      `update bookings set status = 'cancelled', cancelled_by_refund = $2, cancelled_at = now()
-       where order_id = $1 and status = 'confirmed'`,
-      [order.id, refund.refundId],
-    );
+    if (refund.full) {
+      await tx.query(
+        `update bookings set status = 'cancelled', cancelled_by_refund = $2, cancelled_at = now()
+         where order_id = $1 and status = 'confirmed'`,
+        [order.id, refund.refundId],
+      );
+    } else if (refund.change === 'returned') {
+      await tx.query(
+        `update bookings set status = 'confirmed', cancelled_by_refund = null, cancelled_at = null
+         where order_id = $1 and cancelled_by_refund is not null`,
+        [order.id],
+      );
+    }
   },
 };

@@ -3,7 +3,8 @@ import type { Effect } from './effect.ts';
 /**
  * Issues a gift card per gift-card line and unit. A line's amount is its total: what does not divide evenly goes, a
  * minor unit each, to the first cards. When everything was refunded, an unspent card is `disabled` and a partly spent one
- * `limited`: nothing remains on it, and the spent part stands.
+ * `limited`: nothing remains on it, and the spent part stands. When the bank sends some of that back, a disabled card is good
+ * again; what had remained on a limited one is for the person to say who is asked about the refund.
  */
 export const giftCard: Effect = {
   name: 'gift_card',
@@ -22,12 +23,19 @@ export const giftCard: Effect = {
     );
   },
   async reverse(tx, order, refund) {
-    if (!refund.full) return;
-    await tx.query(
-      `update gift_cards set status = case when remaining = amount then 'disabled' else 'limited' end,
-              remaining = 0, stopped_by_refund = $2
-       where order_id = $1 and status = 'active'`,
-      [order.id, refund.refundId],
-    );
+    if (refund.full) {
+      await tx.query(
+        `update gift_cards set status = case when remaining = amount then 'disabled' else 'limited' end,
+                remaining = 0, stopped_by_refund = $2
+         where order_id = $1 and status = 'active'`,
+        [order.id, refund.refundId],
+      );
+    } else if (refund.change === 'returned') {
+      await tx.query(
+        `update gift_cards set status = 'active', remaining = amount, stopped_by_refund = null
+         where order_id = $1 and status = 'disabled' and stopped_by_refund is not null`,
+        [order.id],
+      );
+    }
   },
 };

@@ -1,6 +1,6 @@
 import type { Effect } from './effect.ts';
 
-/** Hands out a package per package line and unit; stops them when everything was refunded. */
+/** Hands out a package per package line and unit; stops them when everything was refunded, until the bank sends some of it back. */
 export const packages: Effect = {
   name: 'package',
   async apply(tx, order) {
@@ -15,10 +15,16 @@ export const packages: Effect = {
     );
   },
   async reverse(tx, order, refund) {
-    if (!refund.full) return;
-    await tx.query(
-      `update packages set status = 'disabled', stopped_by_refund = $2 where order_id = $1 and status = 'active'`,
-      [order.id, refund.refundId],
-    );
+    if (refund.full) {
+      await tx.query(
+        `update packages set status = 'disabled', stopped_by_refund = $2 where order_id = $1 and status = 'active'`,
+        [order.id, refund.refundId],
+      );
+    } else if (refund.change === 'returned') {
+      await tx.query(
+        `update packages set status = 'active', stopped_by_refund = null where order_id = $1 and stopped_by_refund is not null`,
+        [order.id],
+      );
+    }
   },
 };

@@ -1,0 +1,131 @@
+import type { Mode, PaymentFacts, RefundFacts } from '../../../src/domain/gateway-facts.ts';
+import { GatewayError } from '../../../src/domain/gateway-error.ts';
+import type { Gateway } from '../../../src/gateways/gateway.ts';
+import { createRazorpayGateway } from '../../../src/gateways/razorpay/create-razorpay-gateway.ts';
+import { createStandardGateway } from '../../../src/gateways/standard/create-standard-gateway.ts';
+import { createStripeGateway } from '../../../src/gateways/stripe/create-stripe-gateway.ts';
+import type { Happening, SourceName } from './scenario.ts';
+
+/** What the gateways of one order of delivery know, and how much of it they show. */
+export class Truth {
+  private readonly tag: string;
+  private readonly payments = new Map<string, PaymentFacts>();
+  private readonly refunds = new Map<string, RefundFacts[]>();
+  /** What will have happened in the end, in its order. */
+  private readonly toCome: Happening[];
+
+  constructor(tag: string, story: readonly Happening[]) {
+    this.tag = tag;
+    this.toCome = [...story];
+  }
+
+  /** The next `n` of the story. */
+  advance(n: number): void {
+    for (const happening of this.toCome.splice(0, n)) this.happen(happening);
+  }
+
+  happen(happening: Happening): void {
+    const key = (id: string) => JSON.stringify([happening.source, mark(id, this.tag)]);
+    if ('payment' in happening) {
+      const { source: _, payment, ...facts } = happening;
+      const known = this.payments.get(key(payment));
+      const fresh: PaymentFacts = {
+        ...{ paymentId: mark(payment, this.tag), orderId: mark('ord_1~', this.tag), reference: null, status: 'pending' },
+        ...{ amount: 10_000n, currency: 'EUR', amountRefunded: null, mode: 'test' as Mode },
+      };
+      this.payments.set(key(payment), { ...fresh, ...known, ...marked(facts, this.tag) });
+      return;
+    }
+    const { source: _, refund, of, ...facts } = happening;
+    const refundId = mark(refund, this.tag);
+    const list = this.refunds.get(key(of)) ?? [];
+    const fresh: RefundFacts = {
+      ...{ refundId, paymentId: mark(of, this.tag), amount: 10_000n, currency: 'EUR', status: 'pending' },
+      ...{ reference: null, failureCode: null },
+    };
+    const known = list.find((one) => one.refundId === refundId);
+    const now = { ...fresh, ...known, ...marked(facts, this.tag) };
+    this.refunds.set(key(of), [...list.filter((one) => one !== known), now]);
+  }
+
+  payment(source: string, paymentId: string): PaymentFacts | null {
+    const payment = this.payments.get(JSON.stringify([source, paymentId]));
+    if (payment === undefined) return null;
+    const back = this.refundsOf(source, paymentId).filter((refund) => refund.status === 'succeeded');
+    return { ...payment, amountRefunded: back.reduce((sum, refund) => sum + refund.amount, 0n) };
+  }
+
+  /** Newest first, as gateways list them. */
+  refundsOf(source: string, paymentId: string): RefundFacts[] {
+    return [...(this.refunds.get(JSON.stringify([source, paymentId])) ?? [])].reverse();
+  }
+
+  /**
+   * As a gateway does it: never more than was captured, and the same refund under the same reference, also where it does not
+   * show that one yet.
+   */
+  refund(source: SourceName, paymentId: string, amount: bigint, currency: string, reference: string): RefundFacts {
+    const made = () => this.refundsOf(source, paymentId).find((refund) => refund.reference === reference);
+    const hidden = this.toCome.findIndex((one) => 'refund' in one && mark(one.reference ?? '', this.tag) === reference);
+    if (made() === undefined && hidden >= 0) this.advance(hidden + 1);
+    const known = made();
+    if (known !== undefined) return known;
+    const captured = this.payment(source, paymentId)?.amount ?? 0n;
+    const standing = this.refundsOf(source, paymentId).filter((refund) => refund.status !== 'failed');
+    if (standing.reduce((sum, refund) => sum + refund.amount, amount) > captured) {
+      throw new GatewayError('More than is left.', { kind: 'rejected', code: 'refund_exceeds_captured' });
+    }
+    const refundId = `rf_of_${reference}`;
+    this.happen({ source, refund: refundId, of: paymentId, amount, currency, reference, status: 'succeeded' });
+    const fresh = made();
+    if (fresh === undefined) throw new Error('A refund that was made is there.');
+    return fresh;
+  }
+}
+
+/** `pay_1~` in this order of delivery; what is marked already stays. */
+export function mark(text: string, tag: string): string {
+  return text.replaceAll(/~(?![a-z0-9])/g, `~${tag}`);
+}
+
+/** Back again. */
+export function unmark(text: string): string {
+  return text.replaceAll(/~[a-z0-9]+/g, '~');
+}
+
+/** The order of delivery that a text belongs to; null where it names none. */
+export function tagOf(text: string): string | null {
+  return /~([a-z0-9]+)/.exec(text)?.[1] ?? null;
+}
+
+function marked<T extends object>(facts: T, tag: string): T {
+  const entries = Object.entries(facts).map(([key, value]: [string, unknown]) => [key, typeof value === 'string' ? mark(value, tag) : value]);
+  return Object.fromEntries(entries) as T;
+}
+
+const CONFIG = { mode: 'test', apiBase: 'http://127.0.0.1:1', apiKey: 'k:s', accountNumber: null, webhookSecrets: [] } as const;
+
+/** The real adapters with their eyes on the truths of many orders of delivery in place of a gateway. */
+export function gatewaysOf(truthOf: (id: string) => Truth): Map<string, { gateway: Gateway; mode: Mode }> {
+  const adapters: Record<SourceName, Gateway> = {
+    sim: createStandardGateway({ ...CONFIG, name: 'sim', kind: 'standard' }, { toleranceMs: 0 }),
+    stripe: createStripeGateway({ ...CONFIG, name: 'stripe', kind: 'stripe' }, { toleranceMs: 0 }),
+    razorpay: createRazorpayGateway({ ...CONFIG, name: 'razorpay', kind: 'razorpay' }),
+  };
+  const entries = Object.entries(adapters) as [SourceName, Gateway][];
+  return new Map(
+    entries.map(([source, adapter]) => {
+      const gateway: Gateway = {
+        ...adapter,
+        fetchPayment: (paymentId) => Promise.resolve(truthOf(paymentId).payment(source, paymentId)),
+        listRefunds: (paymentId) => Promise.resolve(truthOf(paymentId).refundsOf(source, paymentId)),
+        findRefunds: (paymentId, reference) =>
+          Promise.resolve(truthOf(paymentId).refundsOf(source, paymentId).filter((one) => one.reference === reference)),
+        // Async, so that a refusal is a rejection.
+        createRefund: async ({ paymentId, amount, currency, reference }) =>
+          Promise.resolve(truthOf(paymentId).refund(source, paymentId, amount, currency, reference)),
+      };
+      return [source, { gateway, mode: 'test' as const }];
+    }),
+  );
+}
