@@ -3,7 +3,7 @@ import { amount, moment, page, text, time } from './common.ts';
 
 const EVENT_STATES = ['pending', 'processed', 'ignored', 'held'] as const;
 
-export const eventFilter = page.extend({
+const filters = {
   source: text(32).optional(),
   type: text(255).optional(),
   payment_id: text(200).optional(),
@@ -11,7 +11,26 @@ export const eventFilter = page.extend({
   state: z.enum(EVENT_STATES, { error: `must be one of ${EVENT_STATES.join(', ')}` }).optional(),
   from: moment.optional().meta({ description: 'Received at or after.' }),
   to: moment.optional().meta({ description: 'Received before.' }),
+};
+
+/** Which events: those that all of these are true of. */
+export const eventChoice = z.strictObject(filters);
+
+export const eventFilter = page.extend(filters);
+
+export const replayRequest = z.strictObject({
+  filter: eventChoice.describe('Empty: every event. Ignored ones only where `state` asks for them.'),
+  dry_run: z.boolean({ error: 'must be true or false' }).optional().describe('Only count them.'),
+  cursor: z.string().min(1).max(4096).optional().describe('The next_cursor of the batch before.'),
 });
+
+export const replayBatch = z
+  .strictObject({
+    count: z.int().describe('Events of this batch; with `dry_run`, of all batches.'),
+    at: time.describe("The database's time; given as `to`, it keeps out what comes later."),
+    next_cursor: z.string().nullable().describe('Ask again with it; null: this was the last batch.'),
+  })
+  .meta({ id: 'ReplayBatch' });
 
 export const event = z
   .strictObject({
