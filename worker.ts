@@ -7,11 +7,13 @@ import { retryInterceptor } from './src/activities/retry-interceptor.ts';
 import type { Source } from './src/activities/dependencies.ts';
 import { configWarnings, loadConfigOrExit, summariseConfig } from './src/config.ts';
 import { createPool } from './src/database/pool.ts';
+import type { UnfinishedWork } from './src/database/unfinished-work.ts';
 import { openWorkChannel } from './src/database/work-channel.ts';
 import { createGateway } from './src/gateways/create-gateway.ts';
 import { confirmPayment } from './src/relay/confirm-payment.ts';
 import { ensureSchedules } from './src/relay/ensure-schedules.ts';
 import { startRelayLoop, type RelayLoop } from './src/relay/relay-loop.ts';
+import { restartUnfinished } from './src/relay/start-requested.ts';
 import { sweepInbox } from './src/relay/sweep-inbox.ts';
 import { sweepOutbox } from './src/relay/sweep-outbox.ts';
 import { createLogger } from './src/telemetry/log.ts';
@@ -52,7 +54,7 @@ const connection = await NativeConnection.connect({ address }).catch((err: unkno
 });
 const clientConnection = await Connection.connect({ address });
 const client = new Client({ connection: clientConnection, namespace });
-await ensureSchedules(client, log);
+await ensureSchedules(client, log, [...sources.keys()]);
 
 const relay: RelayLoop[] = [];
 const wakeRelay = () => {
@@ -65,6 +67,7 @@ const deps = {
   confirmPayment: async (source: string, paymentId: string, orderId: string | null) => {
     await confirmPayment(client.workflow, { source, paymentId, orderId });
   },
+  restartUnfinished: (work: UnfinishedWork) => restartUnfinished(client.workflow, work),
 };
 const common = {
   ...{ connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE, shutdownForceTime: SHUTDOWN_FORCE },

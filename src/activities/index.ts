@@ -1,3 +1,4 @@
+import { createCleanUp } from './clean-up.ts';
 import { createDecide } from './decide.ts';
 import type { Dependencies } from './dependencies.ts';
 import { createExecuteCardPayment } from './execute-card-payment.ts';
@@ -10,6 +11,7 @@ import { createLookAtRefund } from './look-at-refund.ts';
 import { createLoseSightOfCheckout } from './lose-sight-of-checkout.ts';
 import { createLoseSightOfMove } from './lose-sight-of-move.ts';
 import { createPrepareCheckout } from './prepare-checkout.ts';
+import { createReconcileRuns } from './reconcile-runs.ts';
 import { createReapIdempotencyKeys } from './reap-idempotency-keys.ts';
 import { createSettlePayment } from './settle-payment.ts';
 
@@ -25,6 +27,8 @@ export function createActivities(deps: Dependencies) {
     expireOrder: createExpireOrder(deps),
     loseSightOfCheckout: createLoseSightOfCheckout(deps),
     reapIdempotencyKeys: createReapIdempotencyKeys(deps),
+    reconcileRuns: createReconcileRuns(deps),
+    cleanUp: createCleanUp(deps),
   };
 }
 

@@ -7,6 +7,7 @@ import {
   orderWorkflowId,
   paymentWorkflowId,
   payoutWorkflowId,
+  reconcileWorkflowId,
   refundWorkflowId,
   topUpWorkflowId,
 } from '../domain/keys.ts';
@@ -101,6 +102,15 @@ export function topUpStartOptions(topUpId: string, source: string): StartOptions
   return startOptions({
     workflowId: topUpWorkflowId(topUpId),
     summary: `Top-up of a wallet at ${source}`,
+    ...{ orderId: null, source },
+  });
+}
+
+/** The schedule's runs go by ids of their own: this one is a person's. */
+export function reconcileStartOptions(source: string): StartOptions {
+  return startOptions({
+    workflowId: reconcileWorkflowId(source),
+    summary: `Starts the work of ${source} again whose runs are gone, asked for by hand`,
     ...{ orderId: null, source },
   });
 }

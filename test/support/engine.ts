@@ -12,11 +12,13 @@ import { createActivities, createMoneyActivities } from '../../src/activities/in
 import type { Source } from '../../src/activities/dependencies.ts';
 import { retryInterceptor } from '../../src/activities/retry-interceptor.ts';
 import type { Pool } from '../../src/database/pool.ts';
+import type { UnfinishedWork } from '../../src/database/unfinished-work.ts';
 import { DEFAULT_POLICIES, type Policies } from '../../src/domain/policies.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
 import { createStandardGateway } from '../../src/gateways/standard/create-standard-gateway.ts';
 import { confirmPayment } from '../../src/relay/confirm-payment.ts';
 import { startRelayLoop } from '../../src/relay/relay-loop.ts';
+import { restartUnfinished } from '../../src/relay/start-requested.ts';
 import { sweepInbox } from '../../src/relay/sweep-inbox.ts';
 import { sweepOutbox } from '../../src/relay/sweep-outbox.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
@@ -83,6 +85,7 @@ export async function startEngine(options: {
     confirmPayment: async (source: string, paymentId: string, orderId: string | null) => {
       await confirmPayment(options.client.workflow, { source, paymentId, orderId });
     },
+    restartUnfinished: (work: UnfinishedWork) => restartUnfinished(options.client.workflow, work),
     wakeRelay: () => {
       for (const loop of loops) loop.wake();
     },

@@ -59,6 +59,25 @@ export const fullEvent = event
   })
   .meta({ id: 'FullEvent' });
 
+export const reconcileRequest = z.strictObject({
+  source: text(32).optional().describe('One source only; all without.'),
+});
+
+export const reconciliations = z
+  .strictObject({
+    data: z.array(
+      z.strictObject({
+        source: z.string(),
+        workflow_id: z.string(),
+        status: z.enum(['completed', 'running']),
+        checked: z.int().nullable().describe('What is not over; null while it is running.'),
+        restarted: z.int().nullable().describe('How many runs of it were gone.'),
+        examples: z.array(z.string()).describe('Their ids, a hundred at most.'),
+      }),
+    ),
+  })
+  .meta({ id: 'Reconciliations' });
+
 const CHOICES = ['retry', 'resolve', 'give_up', 'refund', 'accept'] as const;
 
 export const deadLetter = z
