@@ -100,6 +100,12 @@ create table checkouts (
   constraint checkouts_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'unknown'::text, 'needs_review'::text])))
 );
 
+create table cleanings (
+  table_name text not null,
+  before timestamp with time zone not null,
+  constraint cleanings_pkey PRIMARY KEY (table_name)
+);
+
 create table consumer_deliveries (
   consumer text not null,
   target text not null,
@@ -303,6 +309,8 @@ create table orders (
   created_by text not null,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  imported_at timestamp with time zone,
+  imported_refunded bigint default 0 not null,
   constraint orders_pkey PRIMARY KEY (id),
   constraint orders_amount_due_check CHECK ((amount_due >= 1)),
   constraint orders_amount_paid_check CHECK ((amount_paid >= 0)),
@@ -310,6 +318,7 @@ create table orders (
   constraint orders_check CHECK (((status <> 'paid'::text) OR ((amount_paid >= amount_due) AND (paid_at IS NOT NULL) AND (paid_source IS NOT NULL) AND (paid_payment_id IS NOT NULL)))),
   constraint orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   constraint orders_id_check CHECK (((length(id) >= 1) AND (length(id) <= 200))),
+  constraint orders_imported_refunded_check CHECK ((imported_refunded >= 0)),
   constraint orders_status_check CHECK ((status = ANY (ARRAY['pending_payment'::text, 'payment_pending'::text, 'partially_paid'::text, 'paid'::text, 'failed_final'::text, 'cancelled'::text, 'expired'::text])))
 );
 
@@ -542,6 +551,8 @@ create table webhook_deliveries_default partition of webhook_deliveries DEFAULT;
 
 CREATE INDEX api_keys_by_client ON public.api_keys USING btree (client);
 CREATE INDEX charges_by_order ON public.charges USING btree (order_id);
+CREATE INDEX charges_open ON public.charges USING btree (source, id) WHERE (status = ANY (ARRAY['pending'::text, 'unknown'::text, 'needs_review'::text]));
+CREATE INDEX checkouts_open ON public.checkouts USING btree (source, order_id, n) WHERE (status = ANY (ARRAY['pending'::text, 'unknown'::text]));
 CREATE INDEX consumer_deliveries_by_event ON public.consumer_deliveries USING btree (event_id);
 CREATE INDEX consumer_deliveries_by_payment ON public.consumer_deliveries USING btree (source, payment_id);
 CREATE INDEX consumer_deliveries_by_target ON public.consumer_deliveries USING btree (consumer, target, n);
@@ -556,15 +567,21 @@ CREATE INDEX ledger_entries_by_payment ON public.ledger_entries USING btree (sou
 CREATE INDEX loyalty_entries_by_order ON public.loyalty_entries USING btree (order_id);
 CREATE UNIQUE INDEX loyalty_entries_one_earning ON public.loyalty_entries USING btree (order_id) WHERE (refund_id IS NULL);
 CREATE INDEX order_payments_by_order ON public.order_payments USING btree (order_id);
+CREATE INDEX orders_expiring ON public.orders USING btree (expires_at) WHERE (status = ANY (ARRAY['pending_payment'::text, 'payment_pending'::text, 'partially_paid'::text, 'failed_final'::text]));
 CREATE INDEX outbox_by_aggregate ON public.outbox USING btree (aggregate_id);
+CREATE INDEX outbox_published ON public.outbox USING btree (published_at) WHERE (published_at IS NOT NULL);
 CREATE INDEX outbox_unpublished ON public.outbox USING btree (id) WHERE (published_at IS NULL);
 CREATE INDEX payments_by_order ON public.payments USING btree (order_id);
+CREATE INDEX payments_waiting ON public.payments USING btree (source, payment_id) WHERE (waiting_for IS NOT NULL);
+CREATE INDEX payouts_open ON public.payouts USING btree (source, id) WHERE (status = ANY (ARRAY['pending'::text, 'unknown'::text, 'needs_review'::text]));
 CREATE INDEX refunds_by_order ON public.refunds USING btree (order_id);
 CREATE INDEX refunds_by_payment ON public.refunds USING btree (source, payment_id);
 CREATE UNIQUE INDEX refunds_one_automatic ON public.refunds USING btree (source, payment_id) WHERE (kind = ANY (ARRAY['extra_capture'::text, 'late_capture'::text]));
+CREATE INDEX refunds_open ON public.refunds USING btree (source, id) WHERE (status = ANY (ARRAY['pending'::text, 'unknown'::text, 'needs_review'::text]));
 CREATE INDEX state_transitions_by_object ON public.state_transitions USING btree (machine, object_id);
 CREATE INDEX state_transitions_by_payment ON public.state_transitions USING btree (source, payment_id);
 CREATE INDEX top_ups_by_wallet ON public.top_ups USING btree (wallet_id);
+CREATE INDEX top_ups_open ON public.top_ups USING btree (source, id) WHERE (status = ANY (ARRAY['pending'::text, 'unknown'::text, 'needs_review'::text]));
 CREATE INDEX wallet_entries_by_wallet ON public.wallet_entries USING btree (wallet_id);
 CREATE INDEX webhook_deliveries_by_event ON public.webhook_deliveries USING btree (source, event_id, received_at);
 CREATE INDEX webhook_events_by_order ON public.webhook_events USING btree (order_id);

@@ -8,6 +8,7 @@ import type { Source } from './src/activities/dependencies.ts';
 import { configWarnings, loadConfigOrExit, summariseConfig } from './src/config.ts';
 import { readEndpointTarget } from './src/database/endpoint-secrets.ts';
 import { createPool } from './src/database/pool.ts';
+import type { UnfinishedWork } from './src/database/unfinished-work.ts';
 import { openWorkChannel } from './src/database/work-channel.ts';
 import { createGateway } from './src/gateways/create-gateway.ts';
 import { createAddressGuard } from './src/notify/address-guard.ts';
@@ -15,6 +16,7 @@ import { createConsumers, typesOf } from './src/notify/consumers/index.ts';
 import { confirmPayment, type ConfirmCall } from './src/relay/confirm-payment.ts';
 import { ensureSchedules } from './src/relay/ensure-schedules.ts';
 import { startRelayLoop, type RelayLoop } from './src/relay/relay-loop.ts';
+import { restartUnfinished } from './src/relay/start-requested.ts';
 import { sweepInbox } from './src/relay/sweep-inbox.ts';
 import { sweepOutbox } from './src/relay/sweep-outbox.ts';
 import { createLogger } from './src/telemetry/log.ts';
@@ -55,7 +57,7 @@ const connection = await NativeConnection.connect({ address }).catch((err: unkno
 });
 const clientConnection = await Connection.connect({ address });
 const client = new Client({ connection: clientConnection, namespace });
-await ensureSchedules(client, log);
+await ensureSchedules(client, log, [...sources.keys()]);
 
 const relay: RelayLoop[] = [];
 const wakeRelay = () => {
@@ -70,6 +72,7 @@ const consumers = createConsumers({
 const deps = {
   ...{ pool, sources, policies: config.policies, metrics, wakeRelay, consumers, log },
   confirmPayment: async (call: ConfirmCall) => void (await confirmPayment(client.workflow, call)),
+  restartUnfinished: (work: UnfinishedWork) => restartUnfinished(client.workflow, work),
 };
 const common = {
   ...{ connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE, shutdownForceTime: SHUTDOWN_FORCE },

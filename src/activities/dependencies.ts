@@ -1,4 +1,5 @@
 import type { Pool } from '../database/pool.ts';
+import type { UnfinishedWork } from '../database/unfinished-work.ts';
 import type { Mode } from '../domain/gateway-facts.ts';
 import type { Policies } from '../domain/policies.ts';
 import type { Gateway } from '../gateways/gateway.ts';
@@ -32,6 +33,8 @@ export interface Dependencies {
     readonly orderId: string | null;
     readonly caller: string;
   }) => Promise<void>;
+  /** Starts work whose run is gone, as the relay would; answers the run's id, or null where one is open. */
+  readonly restartUnfinished: (work: UnfinishedWork) => Promise<string | null>;
   /** Tells the relay of this process that the outbox has a new row; polling finds it too. */
   readonly wakeRelay: () => void;
 }

@@ -1,3 +1,4 @@
+import { createCleanUp } from './clean-up.ts';
 import { createDecide } from './decide.ts';
 import type { Dependencies } from './dependencies.ts';
 import { createDeliver } from './deliver.ts';
@@ -13,6 +14,7 @@ import { createLoseSightOfCheckout } from './lose-sight-of-checkout.ts';
 import { createLoseSightOfMove } from './lose-sight-of-move.ts';
 import { createPlanDeliveries } from './plan-deliveries.ts';
 import { createPrepareCheckout } from './prepare-checkout.ts';
+import { createReconcileRuns } from './reconcile-runs.ts';
 import { createReapIdempotencyKeys } from './reap-idempotency-keys.ts';
 import { createSettlePayment } from './settle-payment.ts';
 
@@ -30,6 +32,8 @@ export function createActivities(deps: Dependencies) {
     planDeliveries: createPlanDeliveries(deps),
     loseDelivery: createLoseDelivery(deps),
     reapIdempotencyKeys: createReapIdempotencyKeys(deps),
+    reconcileRuns: createReconcileRuns(deps),
+    cleanUp: createCleanUp(deps),
   };
 }
 

@@ -1,35 +1,31 @@
+import { askApi, type ApiResult } from './ask-api.ts';
 import { CommandError, EXIT } from './command-error.ts';
 import { apiAccess } from './settings.ts';
 
-/** Longer than the API's own longest wait. */
-const TIMEOUT_MS = 15_000;
-
-interface Problem {
-  readonly code?: string;
-  readonly detail?: string;
-}
-
-/** One call of the HTTP API with the operator's key; answers its JSON. */
+/** One call of the HTTP API with the operator's key, for commands that have nothing to say without its answer: its JSON. */
 export async function callApi<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> {
-  const { url, key } = apiAccess();
-  let response: Response;
+  const access = apiAccess();
+  let answer: ApiResult;
   try {
-    response = await fetch(`${url}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${key}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
+    answer = await askApi(access, method, path, { body });
   } catch (error) {
     const reason =
       error instanceof Error ? ((error.cause as Error | undefined)?.message ?? error.message) : String(error);
-    throw new CommandError(`The API at ${url} does not answer (${reason}): is npm start running?`);
+    throw new CommandError(`The API at ${access.url} does not answer (${reason}): is npm start running?`);
   }
-  const answer: unknown = await response.json().catch(() => null);
-  if (response.ok) return answer as T;
-  const { code = `http_${response.status}`, detail = 'it gave no reason' } = (answer ?? {}) as Problem;
-  throw new CommandError(`The API refused: ${detail} (${code})`, response.status >= 500 ? EXIT.cannot : EXIT.no);
+  if (answer.status < 400) return answer.body as T;
+  throw new CommandError(`The API refused: ${refusal(answer)}`, answer.status >= 500 ? EXIT.cannot : EXIT.no);
+}
+
+function refusal({ status, body }: ApiResult): string {
+  const {
+    code = `http_${status}`,
+    detail = 'it gave no reason',
+    errors = [],
+  } = body as {
+    readonly code?: string;
+    readonly detail?: string;
+    readonly errors?: readonly { readonly path: string; readonly message: string }[];
+  };
+  return [`${detail} (${code})`, ...errors.map(({ path, message }) => `  ${path} ${message}`)].join('\n');
 }

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { EXIT } from './command-error.ts';
-import { createProgress } from './demo/progress.ts';
+import { createProgress } from './progress.ts';
 import { reportText } from './demo/report.ts';
 import { runDemo } from './demo/run-demo.ts';
 import { loyaltyRate } from './loyalty-rate.ts';

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { EventView } from '../database/read-event.ts';
-import { callApi } from './call-api.ts';
+import { replayCommand } from './events/replay.ts';
 import { listAll } from './list-all.ts';
 import { print, printJson, tableOf } from './output.ts';
 
@@ -55,19 +55,7 @@ export function eventsCommand(): Command {
             );
         }),
     )
-    .addCommand(
-      new Command('replay')
-        .description('look at a stored event again; harmless however often')
-        .argument('<source>')
-        .argument('<event_id>')
-        .option('--json', 'answer as JSON')
-        .action(async (source: string, eventId: string, { json = false }: { json?: boolean }) => {
-          const path = `/v1/events/${encodeURIComponent(source)}/${encodeURIComponent(eventId)}/replay`;
-          const event = await callApi<EventView>('POST', path);
-          if (json) printJson(event);
-          else print(`Event ${eventId} of ${source} (${event.state}) is looked at again.`);
-        }),
-    );
+    .addCommand(replayCommand());
 }
 
 function rowOf(event: EventView): string[] {

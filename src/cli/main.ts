@@ -9,6 +9,7 @@ import { eventsCommand } from './events.ts';
 import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { payoutsCommand } from './payouts.ts';
+import { reconcileCommand } from './reconcile.ts';
 
 const program = new Command('paidonce')
   .description(
@@ -24,6 +25,7 @@ for (const command of [
   eventsCommand(),
   deadLettersCommand(),
   payoutsCommand(),
+  reconcileCommand(),
   keysCommand(),
   migrateCommand(),
 ]) {

@@ -109,6 +109,17 @@ export function parseMoneyWorkflowId(kind: 'refund' | 'payout' | 'charge' | 'top
   return id.startsWith(`${kind}:`) && id.length > kind.length + 1 ? id.slice(kind.length + 1) : null;
 }
 
+/** `reconcile:{source}`: looks after the runs of a source; also the schedule that does so. */
+export function reconcileWorkflowId(source: string): string {
+  return join('reconcile', source);
+}
+
+/** The inverse, for the runs of the schedule too: Temporal puts their time behind the id, as `-2026-11-30T12:00:00Z`. */
+export function parseReconcileWorkflowId(id: string): string | null {
+  const [kind, source] = id.replace(/-\d{4}-\d\d-\d\dT[\d:.]+Z$/, '').split(':');
+  return kind === 'reconcile' && source !== undefined && source !== '' ? decodePart(source) : null;
+}
+
 /** `outbox:{id}`: the delivery of one announced event, and the qualified id of that event. */
 export function outboxEventId(id: string): string {
   return join('outbox', id);

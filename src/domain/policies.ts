@@ -12,6 +12,8 @@ export interface Policies {
   readonly idempotencyLeaseMs: number;
   /** How long the answer to a request under an Idempotency-Key is kept, in milliseconds. */
   readonly idempotencyKeepMs: number;
+  /** How long a row of the outbox is kept after it was published, in milliseconds. */
+  readonly outboxKeepMs: number;
   /** Lengthens (never shortens) the gateway's settle time between two look-ups after an unknown outcome (F2); null keeps it. */
   readonly unknownSettleMs: number | null;
   /** Loyalty points earned per major unit of money kept (C4). */
@@ -33,6 +35,8 @@ export const DEFAULT_POLICIES: Policies = {
   idempotencyLeaseMs: 2 * MINUTE,
   // A client that was down over a weekend still finds its answer; a later repeat finds the business row instead.
   idempotencyKeepMs: 72 * 60 * MINUTE,
+  // Past any receiver's retries and a month's questions about what was announced; the history itself is kept for good.
+  outboxKeepMs: 30 * 24 * 60 * MINUTE,
   unknownSettleMs: null,
   loyaltyPointsPerMajorUnit: 1,
   ignoreBefore: null,

@@ -1,4 +1,5 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import { reconcileWorkflowId } from '../domain/keys.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { type ScheduledWorkflowName, TASK_QUEUE } from '../workflows/messages.ts';
 
@@ -6,7 +7,7 @@ interface Schedule {
   readonly id: string;
   readonly workflow: ScheduledWorkflowName;
   /** As Temporal writes durations. */
-  readonly every: '1m';
+  readonly every: '1m' | '5m' | '1h';
   /** What a person reads in the list of schedules and of runs. */
   readonly summary: string;
 }
@@ -19,19 +20,32 @@ const SCHEDULES: readonly Schedule[] = [
     every: '1m',
     summary: 'Completes interrupted API requests from what they reserved, and forgets old answers',
   },
+  {
+    id: 'clean-up',
+    workflow: 'cleanUp',
+    // What is removed is weeks old: an hour more is nothing, and each run has little to do.
+    every: '1h',
+    summary: 'Removes announcements that were published long ago',
+  },
 ];
+
+/** A run that was terminated, or lost with the engine's data, is missed for no longer than this and a look takes. */
+function reconcileSchedule(source: string): Schedule {
+  const summary = `Starts the work of ${source} again whose runs are gone`;
+  return { id: reconcileWorkflowId(source), workflow: 'reconcile', every: '5m', summary };
+}
 
 /** A server that does not answer by then must not keep the worker from its work. */
 const LONGEST_WAIT_MS = 5_000;
 
 /**
  * Makes the schedules that our own jobs run by, or brings those that are there up to date; one that a person paused stays
- * paused. Every worker does it at its start. Where the server forbids it the worker works without: it says so in one line.
+ * paused. Every worker does it at its start, for the sources that it is configured with. Where the server forbids it the worker works without: it says so in one line.
  */
-export async function ensureSchedules(client: Client, log: Logger): Promise<void> {
+export async function ensureSchedules(client: Client, log: Logger, sources: readonly string[]): Promise<void> {
   const deadline = Date.now() + LONGEST_WAIT_MS;
   await Promise.all(
-    SCHEDULES.map(async (schedule) => {
+    [...SCHEDULES, ...sources.map(reconcileSchedule)].map(async (schedule) => {
       try {
         await client.withDeadline(deadline, () => ensure(client, schedule));
       } catch (err) {

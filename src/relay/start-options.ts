@@ -8,6 +8,7 @@ import {
   outboxEventId,
   paymentWorkflowId,
   payoutWorkflowId,
+  reconcileWorkflowId,
   refundWorkflowId,
   topUpWorkflowId,
 } from '../domain/keys.ts';
@@ -116,6 +117,15 @@ export function deliveryStartOptions(outboxId: bigint | string, eventType: strin
 }
 
 type Payload = Readonly<Record<string, unknown>>;
+
+/** The schedule's runs go by ids of their own: this one is a person's. */
+export function reconcileStartOptions(source: string): StartOptions {
+  return startOptions({
+    workflowId: reconcileWorkflowId(source),
+    summary: `Starts the work of ${source} again whose runs are gone, asked for by hand`,
+    ...{ orderId: null, source },
+  });
+}
 
 /** A run that is gone when a decision comes is started again for it. */
 export function decidedStartOptions(workflowId: string): StartOptions {

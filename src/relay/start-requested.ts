@@ -1,5 +1,5 @@
-import type { WorkflowClient } from '@temporalio/client';
-import type { SignalDefinition } from '@temporalio/common';
+import { type WorkflowClient, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { type SignalDefinition, WorkflowIdConflictPolicy } from '@temporalio/common';
 import {
   chargeMessages,
   deliveryChangedSignal,
@@ -13,6 +13,7 @@ import {
   checkoutStartOptions,
   decidedStartOptions,
   expiryStartOptions,
+  paymentStartOptions,
   payoutStartOptions,
   refundStartOptions,
   topUpStartOptions,
@@ -26,15 +27,19 @@ export interface RequestedWork {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** What each `….requested` row starts; a reservation carries its own start (E4). */
+/** What each `….requested` row starts; a reservation carries its own start (E4). A payment that waits has no such row. */
 const STARTS: Readonly<Record<string, (work: RequestedWork) => { workflow: WorkflowName; options: StartOptions }>> = {
+  'payment.waits': ({ aggregateId, payload }) => ({
+    workflow: 'processPayment',
+    options: paymentStartOptions(text(payload, 'source'), aggregateId, optional(payload, 'order_id')),
+  }),
   'refund.requested': ({ aggregateId, payload }) => ({
     workflow: 'refundPayment',
     options: refundStartOptions({
       refundId: aggregateId,
       source: text(payload, 'source'),
       paymentId: text(payload, 'payment_id'),
-      orderId: typeof payload['order_id'] === 'string' ? payload['order_id'] : null,
+      orderId: optional(payload, 'order_id'),
     }),
   }),
   'payout.requested': ({ aggregateId, payload }) => ({
@@ -72,6 +77,29 @@ export async function startRequested(client: WorkflowClient, work: RequestedWork
   const { workflow, options } = start(work);
   await client.start(workflow, options);
   return true;
+}
+
+/**
+ * Starts it only where no run of it is open: what was terminated, or whose history is gone, goes on from what PostgreSQL knows.
+ *
+ * @returns the id of the run that was gone; null where one is open
+ */
+export async function restartUnfinished(client: WorkflowClient, work: RequestedWork): Promise<string | null> {
+  const start = STARTS[work.eventType];
+  if (start === undefined) throw new Error(`Nothing says how ${work.eventType} is started.`);
+  const { workflow, options } = start(work);
+  try {
+    await client.start(workflow, { ...options, workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL });
+    return options.workflowId;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return null;
+    throw error;
+  }
+}
+
+function optional(payload: RequestedWork['payload'], field: string): string | null {
+  const value = payload[field];
+  return typeof value === 'string' ? value : null;
 }
 
 function text(payload: RequestedWork['payload'], field: string): string {

@@ -122,5 +122,15 @@ export type WorkflowName =
   | 'expireOrder'
   | 'deliverEvent';
 
-/** Started by a schedule of the same name in kebab-case. */
-export type ScheduledWorkflowName = 'reapIdempotencyKeys';
+/** Started by a schedule: of the same name in kebab-case, and of the source's where there is one for each. */
+export type ScheduledWorkflowName = 'reapIdempotencyKeys' | 'cleanUp' | 'reconcile';
+
+/** What a reconciliation of runs came to. */
+export interface Reconciliation {
+  /** How much of the source's work is not over. */
+  readonly checked: number;
+  /** How many runs of it were gone. */
+  readonly restarted: number;
+  /** Their ids; the first hundred of them. */
+  readonly examples: readonly string[];
+}

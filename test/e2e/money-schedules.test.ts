@@ -18,10 +18,24 @@ function listeningLog(): { readonly lines: unknown[]; readonly log: Logger } {
   return { lines, log: { warn: (...line: unknown[]) => lines.push(line) } as unknown as Logger };
 }
 
+describe('the schedules of the jobs that run by themselves', () => {
+  it('are one for each source that is configured, and those for all', async () => {
+    await ensureSchedules(temporal.client, listeningLog().log, ['sim', 'shop-eu']);
+    const found = await Promise.all(
+      ['clean-up', 'reconcile:sim', 'reconcile:shop-eu'].map((id) => temporal.client.schedule.getHandle(id).describe()),
+    );
+    expect(found.map(({ action, spec }) => [action.workflowType, spec.intervals?.[0]?.every])).toEqual([
+      ['cleanUp', 3_600_000],
+      ['reconcile', 300_000],
+      ['reconcile', 300_000],
+    ]);
+  });
+});
+
 describe('the schedule of the job that looks after keys', () => {
   it('is made once, whichever workers start, and runs every minute, one at a time', async () => {
     const { lines, log } = listeningLog();
-    await Promise.all([1, 2, 3].map(() => ensureSchedules(temporal.client, log)));
+    await Promise.all([1, 2, 3].map(() => ensureSchedules(temporal.client, log, ['sim', 'shop-eu'])));
     expect(lines).toEqual([]);
     const found = await temporal.client.schedule.getHandle(ID).describe();
     expect(found.spec.intervals).toMatchObject([{ every: 60_000 }]);
@@ -33,7 +47,7 @@ describe('the schedule of the job that looks after keys', () => {
     const handle = temporal.client.schedule.getHandle(ID);
     await handle.update((before) => ({ ...before, spec: { intervals: [{ every: '1h' }] } }));
     await handle.pause('maintenance');
-    await ensureSchedules(temporal.client, listeningLog().log);
+    await ensureSchedules(temporal.client, listeningLog().log, []);
     const found = await handle.describe();
     expect(found.spec.intervals).toMatchObject([{ every: 60_000 }]);
     expect(found.state).toMatchObject({ paused: true, note: 'maintenance' });
@@ -43,10 +57,14 @@ describe('the schedule of the job that looks after keys', () => {
     const [dead = 0] = await freePorts(1);
     const connection = Connection.lazy({ address: `127.0.0.1:${dead}` });
     const { lines, log } = listeningLog();
-    await ensureSchedules(new Client({ connection, namespace: 'none' }), log);
-    expect(lines).toEqual([
-      [expect.objectContaining({ schedule: ID }), expect.stringContaining('start reapIdempotencyKeys every 1m')],
-    ]);
+    await ensureSchedules(new Client({ connection, namespace: 'none' }), log, []);
+    expect(lines).toHaveLength(2);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        [expect.objectContaining({ schedule: ID }), expect.stringContaining('start reapIdempotencyKeys every 1m')],
+        [expect.objectContaining({ schedule: 'clean-up' }), expect.stringContaining('start cleanUp every 1h')],
+      ]),
+    );
     await connection.close();
   });
 });

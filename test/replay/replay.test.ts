@@ -69,6 +69,38 @@ describe('the recorded runs', () => {
     expect(RUNS.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(SCENARIOS)));
   });
 
+  it('were given their own id as their only input, and told of events by their ids', () => {
+    for (const { name, history } of RUNS) {
+      for (const { eventType, ...event } of history.events) {
+        const inputs = inputsOf(event);
+        if (eventType === 'EVENT_TYPE_WORKFLOW_EXECUTION_STARTED') expect(inputs, name).toEqual([]);
+        if (eventType !== 'EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED') continue;
+        for (const input of inputs) expect(input, name).toMatch(/^"evt_[a-z_]+"$/);
+        expect(inputs.length, name).toBeLessThanOrEqual(1);
+      }
+    }
+  });
+
+  it('carry no personal data and nothing of a webhook in any input, result or failure', () => {
+    for (const { name, history } of RUNS) {
+      const payloads: string[] = [];
+      JSON.stringify(history, (key, value: unknown) => {
+        if (key === 'data' && typeof value === 'string') payloads.push(Buffer.from(value, 'base64').toString());
+        return value;
+      });
+      expect(payloads.length, name).toBeGreaterThan(0);
+      const members = payloads.flatMap((payload) => payload.match(/"\w+"(?=:)/g) ?? []);
+      const private_ = members.filter((member) =>
+        /e.?mail|customer|phone|address|card|body|payload|header|raw/i.test(member),
+      );
+      expect(private_, name).toEqual([]);
+      expect(
+        payloads.filter((payload) => /\S@\S+\.\S/.test(payload)),
+        name,
+      ).toEqual([]);
+    }
+  });
+
   it('tell nothing of the machine that they were recorded on', () => {
     for (const { name, history } of RUNS) {
       const texts: string[] = [];
@@ -83,6 +115,15 @@ describe('the recorded runs', () => {
     }
   });
 });
+
+/** What an event of a history was given, as JSON texts. */
+function inputsOf(event: object): string[] {
+  const [attributes] = Object.values(event).filter(
+    (value) => typeof value === 'object' && value !== null && 'input' in value,
+  );
+  const input = (attributes as { input: { payloads?: { data: string }[] } | null } | undefined)?.input;
+  return (input?.payloads ?? []).map(({ data }) => Buffer.from(data, 'base64').toString());
+}
 
 /** The same run with every occurrence of a text replaced, as if other code had recorded it. */
 function asIf(name: string, from: string, to: string): RecordedRun {

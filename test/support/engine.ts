@@ -13,6 +13,7 @@ import type { Source } from '../../src/activities/dependencies.ts';
 import { retryInterceptor } from '../../src/activities/retry-interceptor.ts';
 import { readEndpointTarget } from '../../src/database/endpoint-secrets.ts';
 import type { Pool } from '../../src/database/pool.ts';
+import type { UnfinishedWork } from '../../src/database/unfinished-work.ts';
 import { DEFAULT_POLICIES, type Policies } from '../../src/domain/policies.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
 import { createStandardGateway } from '../../src/gateways/standard/create-standard-gateway.ts';
@@ -21,6 +22,7 @@ import type { Consumer } from '../../src/notify/consumer.ts';
 import { createConsumers, typesOf } from '../../src/notify/consumers/index.ts';
 import { confirmPayment, type ConfirmCall } from '../../src/relay/confirm-payment.ts';
 import { startRelayLoop } from '../../src/relay/relay-loop.ts';
+import { restartUnfinished } from '../../src/relay/start-requested.ts';
 import { sweepInbox } from '../../src/relay/sweep-inbox.ts';
 import { sweepOutbox } from '../../src/relay/sweep-outbox.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
@@ -94,6 +96,7 @@ export async function startEngine(options: {
     policies: { ...DEFAULT_POLICIES, ...options.policies },
     metrics,
     confirmPayment: async (call: ConfirmCall) => void (await confirmPayment(options.client.workflow, call)),
+    restartUnfinished: (work: UnfinishedWork) => restartUnfinished(options.client.workflow, work),
     wakeRelay: () => {
       for (const loop of loops) loop.wake();
     },

@@ -1,16 +1,16 @@
-import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import type { EventFilter, EventPosition } from '../../database/event-filter.ts';
 import { listEvents as list } from '../../database/list-events.ts';
 import { type FullEventView, readEvent } from '../../database/read-event.ts';
-import { readmitEvent } from '../../database/readmit-event.ts';
 import { replayEvent as replay } from '../../database/replay-event.ts';
 import { isStorableText } from '../../domain/cleaned-text.ts';
 import { Problem } from '../../domain/problem.ts';
 import { decodeCursor, encodeCursor } from '../cursor.ts';
 import type { ApiDeps } from '../deps.ts';
-import { admitted } from '../receive/admitted.ts';
 import { defineRoute, json } from '../route.ts';
 import { DEFAULT_LIMIT, listOf } from '../schemas/common.ts';
-import { event, eventFilter, fullEvent } from '../schemas/operations.ts';
+import { event, type eventChoice, eventFilter, fullEvent } from '../schemas/operations.ts';
+import { understandAnew } from '../understand-anew.ts';
 
 /** Microseconds, a source, an event's id. */
 const CURSOR = [/^\d{1,18}$/, /^[a-z0-9-]{1,32}$/, /^[^\0]{1,255}$/u];
@@ -23,23 +23,34 @@ export const listEvents = defineRoute({
   query: eventFilter,
   answers: { 200: { description: 'A page of events.', schema: listOf(event) } },
   async handle(deps, { query }) {
-    const [receivedAt = '', source = '', eventId = ''] =
-      query.cursor === undefined ? [] : decodeCursor(query.cursor, CURSOR);
-    const filter = {
-      source: query.source ?? null,
-      type: query.type ?? null,
-      paymentId: query.payment_id ?? null,
-      orderId: query.order_id ?? null,
-      state: query.state ?? null,
-      from: query.from ?? null,
-      to: query.to ?? null,
-    };
-    const after = query.cursor === undefined ? null : { receivedAt, source, eventId };
-    const { events, next } = await list(deps.pool, filter, { limit: query.limit ?? DEFAULT_LIMIT, after });
-    const cursor = next === null ? null : encodeCursor([next.receivedAt, next.source, next.eventId]);
-    return json(200, { data: events, next_cursor: cursor });
+    const after = positionOf(query.cursor);
+    const { events, next } = await list(deps.pool, filterOf(query), { limit: query.limit ?? DEFAULT_LIMIT, after });
+    return json(200, { data: events, next_cursor: cursorOf(next) });
   },
 });
+
+/** The filter as a request says it. */
+export function filterOf(asked: z.output<typeof eventChoice>): EventFilter {
+  return {
+    source: asked.source ?? null,
+    type: asked.type ?? null,
+    paymentId: asked.payment_id ?? null,
+    orderId: asked.order_id ?? null,
+    state: asked.state ?? null,
+    from: asked.from ?? null,
+    to: asked.to ?? null,
+  };
+}
+
+export function positionOf(cursor: string | undefined): EventPosition | null {
+  if (cursor === undefined) return null;
+  const [receivedAt = '', source = '', eventId = ''] = decodeCursor(cursor, CURSOR);
+  return { receivedAt, source, eventId };
+}
+
+export function cursorOf(position: EventPosition | null): string | null {
+  return position === null ? null : encodeCursor([position.receivedAt, position.source, position.eventId]);
+}
 
 export const getEvent = defineRoute({
   method: 'GET',
@@ -68,16 +79,6 @@ export const replayEvent = defineRoute({
     return json(202, await eventOrProblem(deps, source, eventId));
   },
 });
-
-/** What could not be understood when it came may be now: the gateway's format was learnt, or its setting mended. */
-async function understandAnew(deps: ApiDeps, found: FullEventView): Promise<void> {
-  const source = deps.sources.get(found.source);
-  if (source === undefined || found.raw_base64 === null || found.state !== 'held' || found.payment_id !== null) return;
-  const body = Buffer.from(found.raw_base64, 'base64');
-  const sha256 = createHash('sha256').update(body).digest();
-  const { event: understood } = admitted(deps.policies, source, body, (found.headers ?? {}) as never, sha256);
-  if (understood.state === 'pending') await readmitEvent(deps.pool, found.source, found.event_id, understood);
-}
 
 async function eventOrProblem({ pool }: ApiDeps, source: string, eventId: string): Promise<FullEventView> {
   const found = isStorableText(source + eventId) ? await readEvent(pool, source, eventId) : null;

@@ -13,6 +13,8 @@ import { getMetrics } from './metrics.ts';
 import { confirmPayment, getPayment, getTimeline } from './payments.ts';
 import { createPayout, getPayout } from './payouts.ts';
 import { createRefund, getRefund } from './refunds.ts';
+import { reconcile } from './reconcile.ts';
+import { replayEvents } from './replay-events.ts';
 import { createTopUp, getTopUp } from './top-ups.ts';
 import { getWallet } from './wallets.ts';
 
@@ -38,9 +40,11 @@ export const ROUTES: readonly Route[] = [
   listEvents,
   getEvent,
   replayEvent,
+  replayEvents,
   listDeadLetters,
   getDeadLetter,
   decideDeadLetter,
+  reconcile,
   getAudit,
   getHealth,
   getReadiness,

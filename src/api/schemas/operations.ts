@@ -3,7 +3,7 @@ import { amount, moment, page, text, time } from './common.ts';
 
 const EVENT_STATES = ['pending', 'processed', 'ignored', 'held'] as const;
 
-export const eventFilter = page.extend({
+const filters = {
   source: text(32).optional(),
   type: text(255).optional(),
   payment_id: text(200).optional(),
@@ -11,7 +11,26 @@ export const eventFilter = page.extend({
   state: z.enum(EVENT_STATES, { error: `must be one of ${EVENT_STATES.join(', ')}` }).optional(),
   from: moment.optional().meta({ description: 'Received at or after.' }),
   to: moment.optional().meta({ description: 'Received before.' }),
+};
+
+/** Which events: those that all of these are true of. */
+export const eventChoice = z.strictObject(filters);
+
+export const eventFilter = page.extend(filters);
+
+export const replayRequest = z.strictObject({
+  filter: eventChoice.describe('Empty: every event. Ignored ones only where `state` asks for them.'),
+  dry_run: z.boolean({ error: 'must be true or false' }).optional().describe('Only count them.'),
+  cursor: z.string().min(1).max(4096).optional().describe('The next_cursor of the batch before.'),
 });
+
+export const replayBatch = z
+  .strictObject({
+    count: z.int().describe('Events of this batch; with `dry_run`, of all batches.'),
+    at: time.describe("The database's time; given as `to`, it keeps out what comes later."),
+    next_cursor: z.string().nullable().describe('Ask again with it; null: this was the last batch.'),
+  })
+  .meta({ id: 'ReplayBatch' });
 
 export const event = z
   .strictObject({
@@ -39,6 +58,25 @@ export const fullEvent = event
     headers: z.record(z.string(), z.unknown()).nullable(),
   })
   .meta({ id: 'FullEvent' });
+
+export const reconcileRequest = z.strictObject({
+  source: text(32).optional().describe('One source only; all without.'),
+});
+
+export const reconciliations = z
+  .strictObject({
+    data: z.array(
+      z.strictObject({
+        source: z.string(),
+        workflow_id: z.string(),
+        status: z.enum(['completed', 'running']),
+        checked: z.int().nullable().describe('What is not over; null while it is running.'),
+        restarted: z.int().nullable().describe('How many runs of it were gone.'),
+        examples: z.array(z.string()).describe('Their ids, a hundred at most.'),
+      }),
+    ),
+  })
+  .meta({ id: 'Reconciliations' });
 
 const CHOICES = ['retry', 'resolve', 'give_up', 'refund', 'accept'] as const;
 

@@ -8,7 +8,7 @@ import { driveStorm, type Driven } from './drive-storm.ts';
 import { expectStorm, type Outcome } from './expect-storm.ts';
 import { createGatewayControls, type GatewayControls } from './gateway-controls.ts';
 import { planStorm, type Storm } from './plan-storm.ts';
-import type { Progress } from './progress.ts';
+import type { Progress } from '../progress.ts';
 import { isAsExpected, ourOutcome, stormFigures, type DemoReport } from './report.ts';
 import { runNaive } from './run-naive.ts';
 import { stormFaults } from './storm-faults.ts';

@@ -1,5 +1,5 @@
 import { payoutRequestKey } from '../../domain/keys.ts';
-import { type ApiAccess, type ApiResult, callApi } from '../api-access.ts';
+import { askApi, type ApiAccess, type ApiResult } from '../ask-api.ts';
 import type { PayoutToMake } from './read-payouts.ts';
 
 /** What became of one payout of the file. */
@@ -26,7 +26,7 @@ export function isThrough({ result }: MadePayout): boolean {
 export async function makePayout(access: ApiAccess, payout: PayoutToMake): Promise<MadePayout> {
   const key = payoutRequestKey(payout.source, payout.seller_id, payout.settlement_date);
   try {
-    const asked = await callApi(access, 'POST', '/v1/payouts', { key, body: payout });
+    const asked = await askApi(access, 'POST', '/v1/payouts', { key, body: payout });
     const location = asked.headers.get('location');
     if (asked.status === 201 && !asked.headers.has('idempotent-replayed')) return shown(payout, asked.body);
     const taken = asked.status === 201 || asked.status === 202 || asked.body['code'] === 'payout_exists';
@@ -40,7 +40,7 @@ export async function makePayout(access: ApiAccess, payout: PayoutToMake): Promi
 
 /** The payout as it stands at the API. */
 export async function lookAtPayout(access: ApiAccess, payout: PayoutToMake, location: string): Promise<MadePayout> {
-  const found = await callApi(access, 'GET', location);
+  const found = await askApi(access, 'GET', location);
   return found.status === 200 ? shown(payout, found.body) : refused(payout, found);
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ApiAccess } from '../api-access.ts';
+import type { ApiAccess } from '../ask-api.ts';
 import { lookAtPayout, makePayout, type MadePayout } from './make-payout.ts';
 import type { PayoutToMake } from './read-payouts.ts';
 

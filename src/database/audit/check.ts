@@ -32,6 +32,14 @@ export const VIOLATOR_IDS = [
 /** Work that the machine does by itself is done within this, unless it is known to wait; what is older is stuck. */
 export const STUCK_AFTER = `interval '1 hour'`;
 
+/** From this moment on every announcement is still there; what was published before may have been removed (`cleanings`). */
+const KEPT_SINCE = `coalesce((select before from cleanings where table_name = 'outbox'), '-infinity')`;
+
+/** Whether `there` announcements are others than `due`; fewer are right where what they tell of is older than what is kept. */
+export function announcedWrongly(there: string, due: string, since: string): string {
+  return `(${there} > ${due} or ${there} < ${due} and ${since} >= ${KEPT_SINCE})`;
+}
+
 /** `encodePart` of src/domain/keys.ts, in SQL. */
 export function encoded(column: string): string {
   return `replace(replace(${column}, '%', '%25'), ':', '%3A')`;

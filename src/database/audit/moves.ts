@@ -1,4 +1,4 @@
-import { BY_A_PERSON, STUCK_AFTER, type Check } from './check.ts';
+import { announcedWrongly, BY_A_PERSON, STUCK_AFTER, type Check } from './check.ts';
 
 /** What our own calls move besides refunds, as far as all of them are alike. `gateway_id` is the gateway's object. */
 const MOVES = `
@@ -81,8 +81,8 @@ export const MOVE_CHECKS: readonly Check[] = [
       left join requested r on r.event_type = m.kind || '.requested' and r.aggregate_id = m.id
       left join paid p on p.id = m.payout_id
       left join sent_back b on b.id = m.payout_id
-      where coalesce(r.n, 0) <> 1
-         or m.kind = 'payout' and coalesce(p.n, 0) <> coalesce(b.n, 0) + (m.status = 'succeeded')::int`,
+      where ${announcedWrongly('coalesce(r.n, 0)', '1', 'm.created_at')}
+         or m.kind = 'payout' and ${announcedWrongly('coalesce(p.n, 0)', `(coalesce(b.n, 0) + (m.status = 'succeeded')::int)`, 'm.created_at')}`,
   },
   {
     invariant: 'card_payment_agrees',

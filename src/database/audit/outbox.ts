@@ -1,32 +1,32 @@
-import { STUCK_AFTER, type Check } from './check.ts';
+import { announcedWrongly, STUCK_AFTER, type Check } from './check.ts';
 
 /** What was announced, and what was promised to be started. */
 export const OUTBOX_CHECKS: readonly Check[] = [
   {
     invariant: 'order_paid_announced_once',
     requirement: 'G1',
-    promise: 'Every paid order is announced once, and no other order is.',
+    promise: 'Every paid order is announced once, and no other order is, nor one that was imported.',
     sql: `
       select coalesce(o.id, x.aggregate_id) as order_id, format('%s, announced as paid %s times', coalesce(o.status, 'no such order'), coalesce(x.n, 0)) as detail
       from orders o
       full join (select aggregate_id, count(*) as n from outbox where event_type = 'order.paid' group by aggregate_id) x on x.aggregate_id = o.id
-      where coalesce(x.n, 0) <> (coalesce(o.status, '') = 'paid')::int`,
+      where ${announcedWrongly('coalesce(x.n, 0)', `(coalesce(o.status, '') = 'paid' and o.imported_at is null)::int`, 'o.paid_at')}`,
   },
   {
     invariant: 'fulfilment_requested_once',
     requirement: 'G1',
-    promise: 'Every product line of a paid order is asked to be fulfilled once.',
+    promise: 'Every product line of a paid order is asked to be fulfilled once, unless the order was imported.',
     sql: `
       with asked as (
         select aggregate_id as order_id, payload->>'line_id' as line_id, count(*) as n
         from outbox where event_type = 'fulfilment.requested' group by aggregate_id, payload->>'line_id'
       ), due as (
-        select l.order_id, l.id as line_id from order_lines l join orders o on o.id = l.order_id
-        where l.kind = 'product' and o.status = 'paid')
+        select l.order_id, l.id as line_id, o.paid_at from order_lines l join orders o on o.id = l.order_id
+        where l.kind = 'product' and o.status = 'paid' and o.imported_at is null)
       select coalesce(d.order_id, a.order_id) as order_id, coalesce(d.line_id, a.line_id) as line_id,
              format('asked for %s times, due %s times', coalesce(a.n, 0), (d.order_id is not null)::int) as detail
       from due d full join asked a on a.order_id = d.order_id and a.line_id = d.line_id
-      where coalesce(a.n, 0) <> (d.order_id is not null)::int`,
+      where ${announcedWrongly('coalesce(a.n, 0)', '(d.order_id is not null)::int', 'd.paid_at')}`,
   },
   {
     invariant: 'versions_of_an_order',

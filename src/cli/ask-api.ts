@@ -13,8 +13,12 @@ export interface ApiResult {
 /** The API answers within 5 s and its own slack; past this nobody is there. */
 const TIMEOUT_MS = 20_000;
 
-/** One call, sent once. Throws where no answer comes. */
-export async function callApi(
+/**
+ * One call, sent once; whatever status it is answered with.
+ *
+ * @throws where no answer comes
+ */
+export async function askApi(
   access: ApiAccess,
   method: 'GET' | 'POST',
   path: string,
@@ -30,5 +34,6 @@ export async function callApi(
     ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  return { status: response.status, headers: response.headers, body: (await response.json()) as ApiResult['body'] };
+  const body = (await response.json().catch(() => ({}))) as ApiResult['body'];
+  return { status: response.status, headers: response.headers, body };
 }
