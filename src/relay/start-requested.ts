@@ -1,13 +1,16 @@
 import type { WorkflowClient } from '@temporalio/client';
 import {
+  captureMessages,
   chargeMessages,
   type MoneyMessages,
   payoutMessages,
   refundMessages,
   topUpMessages,
+  voidMessages,
   type WorkflowName,
 } from '../workflows/messages.ts';
 import {
+  authorizationMoveStartOptions,
   chargeStartOptions,
   checkoutStartOptions,
   decidedStartOptions,
@@ -29,12 +32,7 @@ export interface RequestedWork {
 const STARTS: Readonly<Record<string, (work: RequestedWork) => { workflow: WorkflowName; options: StartOptions }>> = {
   'refund.requested': ({ aggregateId, payload }) => ({
     workflow: 'refundPayment',
-    options: refundStartOptions({
-      refundId: aggregateId,
-      source: text(payload, 'source'),
-      paymentId: text(payload, 'payment_id'),
-      orderId: typeof payload['order_id'] === 'string' ? payload['order_id'] : null,
-    }),
+    options: refundStartOptions({ refundId: aggregateId, ...paymentOf(payload) }),
   }),
   'payout.requested': ({ aggregateId, payload }) => ({
     workflow: 'payOutSeller',
@@ -47,6 +45,14 @@ const STARTS: Readonly<Record<string, (work: RequestedWork) => { workflow: Workf
   'top_up.requested': ({ aggregateId, payload }) => ({
     workflow: 'topUpWallet',
     options: topUpStartOptions(aggregateId, text(payload, 'source')),
+  }),
+  'capture.requested': ({ payload }) => ({
+    workflow: 'capturePayment',
+    options: authorizationMoveStartOptions('capture', paymentOf(payload)),
+  }),
+  'void.requested': ({ payload }) => ({
+    workflow: 'voidPayment',
+    options: authorizationMoveStartOptions('void', paymentOf(payload)),
   }),
   'checkout.requested': ({ payload }) => ({
     workflow: 'startCheckout',
@@ -78,6 +84,14 @@ function text(payload: RequestedWork['payload'], field: string): string {
   return value;
 }
 
+function orderIdOf(payload: RequestedWork['payload']): string | null {
+  return typeof payload['order_id'] === 'string' ? payload['order_id'] : null;
+}
+
+function paymentOf(payload: RequestedWork['payload']) {
+  return { source: text(payload, 'source'), paymentId: text(payload, 'payment_id'), orderId: orderIdOf(payload) };
+}
+
 /** The workflow that waits for the decision is told; where its run is gone, a fresh one reads the decision from the row. */
 async function tellDecision(client: WorkflowClient, workflowId: unknown): Promise<boolean> {
   const [kind] = typeof workflowId === 'string' ? workflowId.split(':') : [];
@@ -95,4 +109,6 @@ const TOLD: Readonly<Record<string, { readonly workflow: WorkflowName; readonly 
   payout: { workflow: 'payOutSeller', messages: payoutMessages },
   charge: { workflow: 'chargeSavedCard', messages: chargeMessages },
   top_up: { workflow: 'topUpWallet', messages: topUpMessages },
+  capture: { workflow: 'capturePayment', messages: captureMessages },
+  void: { workflow: 'voidPayment', messages: voidMessages },
 };

@@ -1,4 +1,5 @@
 /** All workflows; what the worker bundles. */
+export { capturePayment } from './capture-payment.ts';
 export { chargeSavedCard } from './charge-saved-card.ts';
 export { expireOrder } from './expire-order.ts';
 export { payOutSeller } from './pay-out-seller.ts';
@@ -7,3 +8,4 @@ export { reapIdempotencyKeys } from './reap-idempotency-keys.ts';
 export { refundPayment } from './refund-payment.ts';
 export { startCheckout } from './start-checkout.ts';
 export { topUpWallet } from './top-up-wallet.ts';
+export { voidPayment } from './void-payment.ts';

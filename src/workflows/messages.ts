@@ -37,7 +37,7 @@ export interface MoneyMessages {
   readonly state: QueryDefinition<MoneyState>;
 }
 
-function moneyMessages(kind: 'refund' | 'payout' | 'charge' | 'topUp'): MoneyMessages {
+function moneyMessages(kind: 'refund' | 'payout' | 'charge' | 'topUp' | 'capture' | 'void'): MoneyMessages {
   return { changed: defineSignal<[]>(`${kind}Changed`), state: defineQuery<MoneyState>(`${kind}State`) };
 }
 
@@ -45,6 +45,8 @@ export const refundMessages = moneyMessages('refund');
 export const payoutMessages = moneyMessages('payout');
 export const chargeMessages = moneyMessages('charge');
 export const topUpMessages = moneyMessages('topUp');
+export const captureMessages = moneyMessages('capture');
+export const voidMessages = moneyMessages('void');
 
 export const checkoutStateQuery = defineQuery<CheckoutState>('checkoutState');
 
@@ -101,6 +103,8 @@ export type WorkflowName =
   | 'payOutSeller'
   | 'chargeSavedCard'
   | 'topUpWallet'
+  | 'capturePayment'
+  | 'voidPayment'
   | 'startCheckout'
   | 'expireOrder';
 
