@@ -38,7 +38,7 @@ const CAPABILITIES: Omit<GatewayCapabilities, 'paysOut'> = {
   // It would take an order and then a payment, which knows no idempotency key, and the holder's address and telephone number.
   chargesSavedCards: false,
   capturesPayments: true,
-  // "Amount is not equal to the authorised amount" is all that it says to less.
+  // It takes the amount that was authorised, and no other one.
   capturesParts: false,
   // What nobody captures goes back by itself, within days; there is no call for it.
   voidsPayments: false,

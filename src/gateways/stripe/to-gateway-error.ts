@@ -19,6 +19,7 @@ const KNOWN_CODES: ReadonlyMap<string, string> = new Map([
   ['charge_already_refunded', 'already_refunded'],
   ['charge_already_captured', 'already_captured'],
   ['charge_expired_for_capture', 'authorization_expired'],
+  ['capture_charge_authorization_expired', 'authorization_expired'],
   ['amount_too_large', 'refund_exceeds_captured'],
   ['balance_insufficient', 'insufficient_balance'],
   ['insufficient_funds', 'insufficient_balance'],
