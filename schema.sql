@@ -57,6 +57,28 @@ create table bookings (
   constraint bookings_status_check CHECK ((status = ANY (ARRAY['confirmed'::text, 'cancelled'::text])))
 );
 
+create table captures (
+  id text not null,
+  source text not null,
+  payment_id text not null,
+  order_id text,
+  amount bigint not null,
+  currency text not null,
+  status text not null,
+  reference text not null,
+  placed_at timestamp with time zone,
+  failure_code text,
+  last_error text,
+  requested_by text not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint captures_pkey PRIMARY KEY (id),
+  constraint captures_reference_key UNIQUE (reference),
+  constraint captures_source_payment_id_key UNIQUE (source, payment_id),
+  constraint captures_amount_check CHECK ((amount > 0)),
+  constraint captures_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'unknown'::text, 'needs_review'::text])))
+);
+
 create table charges (
   id text not null,
   source text not null,
@@ -445,7 +467,7 @@ create table state_transitions (
   payment_id text,
   at timestamp with time zone default clock_timestamp() not null,
   constraint state_transitions_pkey PRIMARY KEY (id),
-  constraint state_transitions_machine_check CHECK ((machine = ANY (ARRAY['order'::text, 'payment'::text, 'refund'::text, 'checkout'::text, 'dispute'::text, 'dead_letter'::text, 'payout'::text, 'charge'::text, 'top_up'::text])))
+  constraint state_transitions_machine_check CHECK ((machine = ANY (ARRAY['capture'::text, 'void'::text, 'order'::text, 'payment'::text, 'refund'::text, 'checkout'::text, 'dispute'::text, 'dead_letter'::text, 'payout'::text, 'charge'::text, 'top_up'::text]))) NOT VALID
 );
 
 create table top_ups (
@@ -469,6 +491,28 @@ create table top_ups (
   constraint top_ups_source_payment_id_key UNIQUE (source, payment_id),
   constraint top_ups_amount_check CHECK ((amount > 0)),
   constraint top_ups_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'unknown'::text, 'needs_review'::text])))
+);
+
+create table voids (
+  id text not null,
+  source text not null,
+  payment_id text not null,
+  order_id text,
+  amount bigint not null,
+  currency text not null,
+  status text not null,
+  reference text not null,
+  placed_at timestamp with time zone,
+  failure_code text,
+  last_error text,
+  requested_by text not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint voids_pkey PRIMARY KEY (id),
+  constraint voids_reference_key UNIQUE (reference),
+  constraint voids_source_payment_id_key UNIQUE (source, payment_id),
+  constraint voids_amount_check CHECK ((amount > 0)),
+  constraint voids_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'unknown'::text, 'needs_review'::text])))
 );
 
 create table wallet_entries (

@@ -5,7 +5,7 @@ import { ConfigError, type Mistake, mistakesOf } from './config/mistakes.ts';
 import { readSettings } from './config/read-settings.ts';
 import { sourceSchema, withoutEndingSlash } from './config/source.ts';
 import { DEFAULT_POLICIES, type Policies } from './domain/policies.ts';
-import type { SourceConfig } from './domain/source-config.ts';
+import { STANDARD_EXTENSIONS, type SourceConfig } from './domain/source-config.ts';
 
 export { ConfigError } from './config/mistakes.ts';
 export { configWarnings } from './config/config-warnings.ts';
@@ -145,6 +145,7 @@ function simulatorSource(env: Environment): SourceConfig[] {
       apiKey,
       accountNumber: null,
       webhookSecrets: [{ secret, eventsBefore: null }],
+      extensions: STANDARD_EXTENSIONS,
     },
   ];
 }

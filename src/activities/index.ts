@@ -2,10 +2,12 @@ import { createCleanUp } from './clean-up.ts';
 import { createDecide } from './decide.ts';
 import type { Dependencies } from './dependencies.ts';
 import { createDeliver } from './deliver.ts';
+import { createExecuteAuthorizationMove } from './execute-authorization-move.ts';
 import { createExecuteCardPayment } from './execute-card-payment.ts';
 import { createExecutePayout } from './execute-payout.ts';
 import { createExecuteRefund } from './execute-refund.ts';
 import { createExpireOrder } from './expire-order.ts';
+import { createLookAtAuthorizationMove } from './look-at-authorization-move.ts';
 import { createLookAtCardPayment } from './look-at-card-payment.ts';
 import { createLookAtPayout } from './look-at-payout.ts';
 import { createLookAtRefund } from './look-at-refund.ts';
@@ -26,6 +28,7 @@ export function createActivities(deps: Dependencies) {
     lookAtRefund: createLookAtRefund(deps),
     lookAtPayout: createLookAtPayout(deps),
     lookAtCardPayment: createLookAtCardPayment(deps),
+    lookAtAuthorizationMove: createLookAtAuthorizationMove(deps),
     loseSightOfMove: createLoseSightOfMove(deps),
     expireOrder: createExpireOrder(deps),
     loseSightOfCheckout: createLoseSightOfCheckout(deps),
@@ -43,6 +46,7 @@ export function createMoneyActivities(deps: Dependencies) {
     executeRefund: createExecuteRefund(deps),
     executePayout: createExecutePayout(deps),
     executeCardPayment: createExecuteCardPayment(deps),
+    executeAuthorizationMove: createExecuteAuthorizationMove(deps),
     prepareCheckout: createPrepareCheckout(deps),
   };
 }

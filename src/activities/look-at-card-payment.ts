@@ -1,5 +1,5 @@
-import { Context } from '@temporalio/activity';
 import { readCardPayment, type CardPaymentKind } from '../database/card-payment.ts';
+import { callerHere } from './caller-here.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readProgress, type MoneyProgress } from './money-progress.ts';
 
@@ -12,10 +12,4 @@ export function createLookAtCardPayment(deps: Dependencies) {
     if (paymentId !== null) await deps.confirmPayment({ source, paymentId, orderId, caller: callerHere() });
     return readProgress(deps.pool, kind, id);
   };
-}
-
-/** The same for every attempt of one step, so that one that is repeated joins the question that it asked before. */
-function callerHere(): string {
-  const { workflowExecution, activityId } = Context.current().info;
-  return `${workflowExecution?.runId ?? ''}:${activityId}`;
 }

@@ -6,10 +6,12 @@ import type { ApiDeps } from './deps.ts';
 import type { HttpAnswer } from './problem-response.ts';
 import { json } from './route.ts';
 
-const NAMES = { refund: 'refund', payout: 'payout', charge: 'charge', top_up: 'top-up' } as const;
+const NAMES: Readonly<Record<MoneyMoveKind, string>> = {
+  ...{ refund: 'refund', payout: 'payout', charge: 'charge', top_up: 'top-up', capture: 'capture', void: 'void' },
+};
 
 /**
- * The current state of a refund, payout, charge or top-up.
+ * The current state of a refund, payout, charge, top-up, capture or void.
  *
  * @throws Problem `not_found`
  */

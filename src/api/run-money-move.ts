@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type MoneyMoveKind, moneyWorkflowId } from '../database/money-move.ts';
+import { moneyWorkflowId } from '../database/money-move.ts';
 import type { Tx } from '../database/pool.ts';
 import { readMoneyView } from '../database/read-money-view.ts';
 import { Problem } from '../domain/problem.ts';
@@ -10,7 +10,7 @@ import { type KeyedCall, keyScope, runIdempotent } from './run-idempotent.ts';
 
 /** One business of the money API whose id comes from the request's own key. */
 export interface NewMove {
-  readonly kind: Exclude<MoneyMoveKind, 'payout'>;
+  readonly kind: 'refund' | 'charge' | 'top_up';
   readonly prefix: 'rf_' | 'ch_' | 'tu_';
   /** What was asked for, by the names under which the row shows it; undefined where the request left it open. */
   readonly asked: Readonly<Record<string, string | bigint | null | undefined>>;

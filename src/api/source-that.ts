@@ -6,6 +6,9 @@ import type { Source } from './receive/admitted.ts';
 const CANNOT = {
   chargesSavedCards: 'cannot charge a saved card without its holder',
   paysOut: 'cannot pay out to sellers',
+  capturesPayments: 'has no call that captures an authorised payment',
+  capturesParts: 'captures an authorised payment whole or not at all',
+  voidsPayments: 'has no call that voids an authorised payment',
 } as const;
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SourceConfig } from '../domain/source-config.ts';
+import { STANDARD_EXTENSIONS, type SourceConfig, type StandardExtension } from '../domain/source-config.ts';
 import { STANDARD_SECRET, moment, oneOf, text, url } from './settings.ts';
 
 const apiBase = () => url(['http', 'https'], 'https://gateway.example');
@@ -8,6 +8,7 @@ interface KindRules {
   readonly api_base: z.ZodType<string | null | undefined>;
   readonly api_key: z.ZodType<string>;
   readonly account_number: z.ZodType<string | null | undefined>;
+  readonly extensions: z.ZodType<StandardExtension[] | null | undefined>;
   readonly secret: z.ZodType<string>;
 }
 
@@ -19,6 +20,7 @@ const BY_KIND: Record<(typeof KINDS)[number], KindRules> = {
     api_base: apiBase().nullish(),
     api_key: text('the API key'),
     account_number: noAccountNumber(),
+    extensions: noExtensions(),
     secret: text('the webhook secret'),
   },
   razorpay: {
@@ -27,6 +29,7 @@ const BY_KIND: Record<(typeof KINDS)[number], KindRules> = {
       .string({ error: 'is missing; give key_id:key_secret' })
       .regex(/^[^:]+:.+$/, { error: 'must be key_id:key_secret' }),
     account_number: text('the account number').nullish(),
+    extensions: noExtensions(),
     secret: text('the webhook secret'),
   },
   standard: {
@@ -34,6 +37,7 @@ const BY_KIND: Record<(typeof KINDS)[number], KindRules> = {
     api_base: apiBase(),
     api_key: text('the API key'),
     account_number: noAccountNumber(),
+    extensions: z.array(oneOf(STANDARD_EXTENSIONS), { error: 'must be a list of capture, void' }).nullish(),
     secret: z
       .string({ error: 'is missing; give whsec_ followed by base64' })
       .regex(STANDARD_SECRET, { error: 'must be whsec_ followed by base64' }),
@@ -42,6 +46,10 @@ const BY_KIND: Record<(typeof KINDS)[number], KindRules> = {
 
 function noAccountNumber() {
   return z.null({ error: 'only razorpay has one; remove it' }).optional();
+}
+
+function noExtensions() {
+  return z.null({ error: 'only standard has them; remove it' }).optional();
 }
 
 /**
@@ -81,6 +89,7 @@ export function sourceSchema(entry: unknown) {
       apiBase: withoutEndingSlash(source.api_base ?? null),
       apiKey: source.api_key,
       accountNumber: source.account_number ?? null,
+      ...(source.extensions == null ? {} : { extensions: source.extensions }),
       webhookSecrets: source.webhook_secrets.map((one) => ({
         secret: one.secret,
         eventsBefore: one.events_before ?? null,

@@ -6,9 +6,10 @@ import type { PaymentOutcome } from '../domain/payment-outcome.ts';
 import type { PaymentStatus } from '../domain/payment-states.ts';
 import type { Policies } from '../domain/policies.ts';
 import { sortEvents, type SortedEvents } from '../domain/sort-events.ts';
-import { applyFacts } from './apply-facts.ts';
+import { applyFacts, type PaymentStep } from './apply-facts.ts';
 import { applyTopUpFacts } from './apply-top-up-facts.ts';
 import { finishEvents } from './finish-events.ts';
+import { followAuthorization } from './follow-authorization.ts';
 import { holdEvents } from './hold-events.ts';
 import { lockEvents } from './lock-events.ts';
 import { lockOrderOrItsAbsence } from './lock-order.ts';
@@ -50,7 +51,7 @@ export interface AppliedPayment {
   readonly needsHuman: boolean;
   /** Refunds whose workflows should look again. */
   readonly changedRefunds: readonly string[];
-  /** Workflows of charges and top-ups that should look again. */
+  /** Workflows of charges, top-ups, captures and voids that should look again. */
   readonly changedMoves: readonly string[];
 }
 
@@ -77,8 +78,25 @@ export async function applyPayment(pool: Pool, asked: PaymentToApply): Promise<A
     if (input.facts === null || !sorted.mayApply) return leaveAsItIs(tx, input, sorted, known);
     const step = { input, facts: input.facts, sorted, orderId, order, known };
     const topUp = topUpOf(input.facts.reference ?? known?.reference ?? null);
-    return topUp === null ? applyFacts(tx, step) : applyTopUpFacts(tx, step, topUp);
+    const applied = topUp === null ? await applyFacts(tx, step) : await applyTopUpFacts(tx, step, topUp);
+    return withAuthorization(tx, step, applied);
   });
+}
+
+/**
+ * What was asked for of an authorised payment follows it. Only one that was authorised can have been asked for anything, so
+ * that a payment which is captured at once pays for no look at it.
+ */
+async function withAuthorization(tx: PoolClient, step: PaymentStep, applied: AppliedPayment): Promise<AppliedPayment> {
+  const { input, known, sorted } = step;
+  if (applied.status === null || known === null || known.status === 'pending' || known.status === applied.status) {
+    return applied;
+  }
+  const moves = await followAuthorization(tx, {
+    ...{ source: input.source, paymentId: input.paymentId, orderId: applied.orderId, status: applied.status },
+    cause: sorted.claimants[0]?.cause ?? 'look',
+  });
+  return moves.length === 0 ? applied : { ...applied, changedMoves: [...applied.changedMoves, ...moves] };
 }
 
 /** The gateway does not know the payment, or only events that contradict its object came: nothing is applied. */

@@ -10,10 +10,20 @@ import { settlePayout } from './settle-payout.ts';
 import { settleRefund } from './settle-refund.ts';
 import { readPayout } from './read-payout.ts';
 
-const KINDS: readonly MoneyMoveKind[] = ['refund', 'payout', 'charge', 'top_up'];
+const KINDS: readonly MoneyMoveKind[] = ['refund', 'payout', 'charge', 'top_up', 'capture', 'void'];
+
+/** Where the gateway's object is kept that a person has seen; that of a capture or a void is the payment, known before. */
+const SEEN: Readonly<Record<MoneyMoveKind, string | null>> = {
+  refund: 'gateway_refund_id',
+  payout: 'gateway_payout_id',
+  charge: 'payment_id',
+  top_up: 'payment_id',
+  capture: null,
+  void: null,
+};
 
 /**
- * A decision about a refund, payout, charge or top-up.
+ * A decision about a refund, payout, charge, top-up, capture or void.
  * - `retry`: looks first in any case; after a definite no, a new attempt with a new key (F3).
  * - `resolve`: what the person saw at the gateway is the outcome; only `failed` frees the amount (E6).
  * - `give_up`: the machine stops; nothing is freed, since nobody knows.
@@ -42,6 +52,8 @@ async function retry(tx: Tx, row: DecidedRow, move: MoneyMove): Promise<void> {
   if (move.status === 'unknown') return;
   if (move.status === 'succeeded') notPossible('It has succeeded: there is nothing to try again.');
   if (move.status === 'failed') {
+    if (move.kind === 'capture' || move.kind === 'void')
+      notPossible('It has failed for good: end the payment otherwise.');
     if (move.kind !== 'refund' && move.kind !== 'payout') notPossible('A failed charge is tried again by a new one.');
     if (move.kind === 'refund') await reserveAgain(tx, row, move);
   }
@@ -86,13 +98,12 @@ async function resolve(
   if (move.status === 'succeeded')
     notPossible('The gateway says that it succeeded: only its own word takes that back.');
   if (move.status === 'failed') notPossible('It has failed: order a new attempt, or give it up.');
-  const column =
-    move.kind === 'refund' ? 'gateway_refund_id' : move.kind === 'payout' ? 'gateway_payout_id' : 'payment_id';
+  const column = SEEN[move.kind];
   await tx.query(
-    `update ${moneyTable(move.kind)} set status = $2, ${column} = coalesce(${column}, $3), last_error = null,
+    `update ${moneyTable(move.kind)} set status = $2, ${column === null ? '' : `${column} = coalesce(${column}, $3),`} last_error = null,
             failure_code = case when $2 = 'failed' then coalesce(failure_code, 'resolved_as_failed') end, updated_at = now()
      where id = $1`,
-    [move.id, outcome, gatewayId],
+    [move.id, outcome, ...(column === null ? [] : [gatewayId])],
   );
   if (move.reference !== null) await noteAnswered(tx, move.reference);
   await history(tx, move, outcome, `seen at the gateway: ${outcome}`);

@@ -1,13 +1,19 @@
-import { chargeWorkflowId, payoutWorkflowId, refundWorkflowId, topUpWorkflowId } from '../domain/keys.ts';
+import {
+  authorizationMoveWorkflowId,
+  chargeWorkflowId,
+  payoutWorkflowId,
+  refundWorkflowId,
+  topUpWorkflowId,
+} from '../domain/keys.ts';
 import type { RefundStatus } from '../domain/refund-states.ts';
 import type { Db } from './pool.ts';
 
-/** The four kinds of business that move money by our own call; all go through the same states. */
-export type MoneyMoveKind = 'refund' | 'payout' | 'charge' | 'top_up';
+/** The kinds of business that move money, or let it go, by our own call; all go through the same states. */
+export type MoneyMoveKind = 'refund' | 'payout' | 'charge' | 'top_up' | 'capture' | 'void';
 
 export type MoneyStatus = RefundStatus;
 
-/** What all four have in common. */
+/** What all of them have in common. */
 export interface MoneyMove {
   readonly kind: MoneyMoveKind;
   readonly id: string;
@@ -17,7 +23,7 @@ export interface MoneyMove {
   readonly currency: string;
   /** Ours at the gateway; null for a refund that somebody began there. */
   readonly reference: string | null;
-  /** The gateway's object; for a charge or a top-up its payment. */
+  /** The gateway's object; where it is a payment (a charge, a top-up, a capture, a void) that payment. */
   readonly gatewayId: string | null;
   readonly orderId: string | null;
   readonly paymentId: string | null;
@@ -26,6 +32,9 @@ export interface MoneyMove {
   /** A person decided that the machine shall stop; the money stays in doubt, and reserved. */
   readonly givenUp: boolean;
 }
+
+/** The payment is there before: that the gateway has the call is a fact of its own. */
+const PLACED_PAYMENT = 'case when placed_at is not null then payment_id end';
 
 /** Where each kind is kept, and what it is called. */
 const KINDS = {
@@ -56,6 +65,20 @@ const KINDS = {
     orderId: 'null',
     paymentId: 'payment_id',
     workflowId: topUpWorkflowId,
+  },
+  capture: {
+    table: 'captures',
+    gatewayId: PLACED_PAYMENT,
+    orderId: 'order_id',
+    paymentId: 'payment_id',
+    workflowId: (id: string) => authorizationMoveWorkflowId('capture', id),
+  },
+  void: {
+    table: 'voids',
+    gatewayId: PLACED_PAYMENT,
+    orderId: 'order_id',
+    paymentId: 'payment_id',
+    workflowId: (id: string) => authorizationMoveWorkflowId('void', id),
   },
 } as const;
 

@@ -1,13 +1,18 @@
 import { moneyWorkflowId, type MoneyMoveKind, type MoneyStatus } from './money-move.ts';
 import type { Db } from './pool.ts';
 
-/** A refund, payout, charge or top-up as the API shows it; its schemas name the fields of each kind. */
+/** A refund, payout, charge, top-up, capture or void as the API shows it; its schemas name the fields of each kind. */
 export interface MoneyView {
   readonly id: string;
   readonly status: MoneyStatus;
   readonly source: string;
   readonly [field: string]: unknown;
 }
+
+const endOfPayment = (kind: 'capture' | 'void') => `
+    select id, status, amount, currency, source, payment_id, order_id,
+           case when placed_at is not null then payment_id end as gateway_${kind}_id, failure_code, created_at, reference
+    from ${kind}s where id = $1`;
 
 // The order of the columns is the order of the members in every answer, whoever writes it.
 const SELECT: Readonly<Record<MoneyMoveKind, string>> = {
@@ -25,6 +30,8 @@ const SELECT: Readonly<Record<MoneyMoveKind, string>> = {
     select t.id, t.status, w.balance, t.amount, t.currency, t.source, t.wallet_id, t.customer_id, t.payment_method,
            t.payment_id, t.payment_id as gateway_top_up_id, t.failure_code, t.created_at, t.reference
     from top_ups t join wallets w on w.id = t.wallet_id where t.id = $1`,
+  capture: endOfPayment('capture'),
+  void: endOfPayment('void'),
 };
 
 /** As PostgreSQL has it now; null where there is none of this id. */

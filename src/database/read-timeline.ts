@@ -10,6 +10,8 @@ export interface TimelineRow {
     | 'order'
     | 'payment'
     | 'dispute'
+    | 'capture'
+    | 'void'
     | 'refund'
     | 'booking'
     | 'loyalty'
@@ -54,7 +56,7 @@ const PARTS = [
    from webhook_events where source = $1 and payment_id = $2 and (state <> 'pending' or attempts > 0)`,
   `select at, machine, json_build_object('object_id', object_id, 'from', from_status, 'to', to_status, 'cause', cause,
           'detail', detail)
-   from state_transitions where source = $1 and payment_id = $2 and machine in ('order', 'payment', 'dispute')`,
+   from state_transitions where source = $1 and payment_id = $2 and machine in ('order', 'payment', 'dispute', 'capture', 'void')`,
   `select t.at, 'refund', json_build_object('refund_id', t.object_id, 'from', t.from_status, 'to', t.to_status,
           'cause', t.cause, 'detail', t.detail, 'kind', r.kind, 'amount', r.amount::text, 'currency', r.currency)
    from state_transitions t left join refunds r on r.id = t.object_id

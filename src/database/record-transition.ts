@@ -2,7 +2,17 @@ import type { PoolClient } from 'pg';
 
 export interface Transition {
   readonly machine:
-    'order' | 'payment' | 'refund' | 'checkout' | 'dispute' | 'dead_letter' | 'payout' | 'charge' | 'top_up';
+    | 'order'
+    | 'payment'
+    | 'refund'
+    | 'checkout'
+    | 'dispute'
+    | 'dead_letter'
+    | 'payout'
+    | 'charge'
+    | 'top_up'
+    | 'capture'
+    | 'void';
   readonly objectId: string;
   readonly from: string | null;
   readonly to: string;

@@ -1,5 +1,10 @@
 import { jsonText } from '../domain/json-text.ts';
-import { checkoutWorkflowId, parseCheckoutWorkflowId, parseMoneyWorkflowId } from '../domain/keys.ts';
+import {
+  checkoutWorkflowId,
+  parseAuthorizationMoveId,
+  parseCheckoutWorkflowId,
+  parseMoneyWorkflowId,
+} from '../domain/keys.ts';
 import { readCheckout, type Checkout } from './checkout.ts';
 import type { StoredAnswer } from './idempotency.ts';
 import type { MoneyMoveKind } from './money-move.ts';
@@ -27,17 +32,26 @@ export interface Reservation {
 /** What is asked for is on its way; its webhook or its workflow's next look takes seconds. */
 const RETRY_AFTER_SECONDS = 2;
 
-const PATHS: Readonly<Record<MoneyMoveKind, string>> = {
-  refund: '/v1/refunds',
-  payout: '/v1/payouts',
-  charge: '/v1/charges',
-  top_up: '/v1/top-ups',
+const PATHS: Readonly<Record<MoneyMoveKind, (id: string) => string>> = {
+  refund: (id) => `/v1/refunds/${encodeURIComponent(id)}`,
+  payout: (id) => `/v1/payouts/${encodeURIComponent(id)}`,
+  charge: (id) => `/v1/charges/${encodeURIComponent(id)}`,
+  top_up: (id) => `/v1/top-ups/${encodeURIComponent(id)}`,
+  capture: (id) => `${pathOfPayment(id)}/capture`,
+  void: (id) => `${pathOfPayment(id)}/void`,
 };
 const KINDS = Object.keys(PATHS) as MoneyMoveKind[];
+/** A card is charged or declined, and a payment captured or voided, in a moment; a refund and a payout take days. */
+const SOON_OVER: readonly MoneyMoveKind[] = ['charge', 'top_up', 'capture', 'void'];
 
-/** Where the API shows a refund, payout, charge or top-up. */
+/** Where the API shows a refund, payout, charge, top-up, capture or void. */
 export function moneyPath(kind: MoneyMoveKind, id: string): string {
-  return `${PATHS[kind]}/${encodeURIComponent(id)}`;
+  return PATHS[kind](id);
+}
+
+function pathOfPayment(id: string): string {
+  const { source = '', paymentId = '' } = parseAuthorizationMoveId(id) ?? {};
+  return `/v1/payments/${encodeURIComponent(source)}/${encodeURIComponent(paymentId)}`;
 }
 
 /**
@@ -72,13 +86,11 @@ function reservedMove(kind: MoneyMoveKind, view: MoneyView): Reservation {
   const { id, status } = view;
   const over = status === 'succeeded' || status === 'failed';
   const placed = status === 'pending' && isPlaced(kind, view);
-  // A card is charged or declined in a moment; a refund and a payout that the gateway has taken take days.
-  const soonOver = kind === 'charge' || kind === 'top_up';
   return {
     requested: { eventType: `${kind}.requested`, aggregateId: id, payload: view },
     ...{ view, location: moneyPath(kind, id) },
     answered: over || placed,
-    awaited: status === 'pending' && (!placed || soonOver),
+    awaited: status === 'pending' && (!placed || SOON_OVER.includes(kind)),
   };
 }
 

@@ -68,4 +68,10 @@ export interface GatewayCapabilities {
   readonly chargesSavedCards: boolean;
   /** Whether money can be paid out to a seller. */
   readonly paysOut: boolean;
+  /** Whether an authorised payment can be captured by a call. */
+  readonly capturesPayments: boolean;
+  /** Whether less than what is authorised can be captured, and the rest released. */
+  readonly capturesParts: boolean;
+  /** Whether an authorised payment can be released by a call. */
+  readonly voidsPayments: boolean;
 }

@@ -99,13 +99,33 @@ export function topUpWorkflowId(id: string): string {
   return `top_up:${id}`;
 }
 
+/** `{source}:{payment_id}`: the one capture, or the one void, that a payment can have. */
+export function authorizationMoveId(source: string, paymentId: string): string {
+  return join(source, paymentId);
+}
+
+/** The inverse of `authorizationMoveId`; null for any other id, another spelling of the same parts included. */
+export function parseAuthorizationMoveId(id: string): { source: string; paymentId: string } | null {
+  const [source, paymentId] = id.split(':').map(decodePart);
+  if (source === undefined || paymentId === undefined) return null;
+  return authorizationMoveId(source, paymentId) === id ? { source, paymentId } : null;
+}
+
+/** `capture:{source}:{payment_id}` or `void:{source}:{payment_id}`: its workflow, and our name of the call. */
+export function authorizationMoveWorkflowId(kind: 'capture' | 'void', id: string): string {
+  return `${kind}:${id}`;
+}
+
 /** The top-up that a payment with this reference is for; null for any other. */
 export function topUpOf(reference: string | null): string | null {
   return reference === null ? null : parseMoneyWorkflowId('top_up', reference);
 }
 
-/** The inverse of the three above and of `refundWorkflowId`; null for any id of another kind. */
-export function parseMoneyWorkflowId(kind: 'refund' | 'payout' | 'charge' | 'top_up', id: string): string | null {
+/** The inverse of those of all kinds of money moves; null for any id of another kind. */
+export function parseMoneyWorkflowId(
+  kind: 'refund' | 'payout' | 'charge' | 'top_up' | 'capture' | 'void',
+  id: string,
+): string | null {
   return id.startsWith(`${kind}:`) && id.length > kind.length + 1 ? id.slice(kind.length + 1) : null;
 }
 

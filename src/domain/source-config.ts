@@ -7,6 +7,10 @@ export interface WebhookSecret {
   readonly eventsBefore: number | null;
 }
 
+/** Calls that a gateway of the `standard` protocol may have beside it (docs/gateways.md). */
+export const STANDARD_EXTENSIONS = ['capture', 'void'] as const;
+export type StandardExtension = (typeof STANDARD_EXTENSIONS)[number];
+
 /** One configured account of one gateway in one mode. */
 export interface SourceConfig {
   /** `[a-z0-9-]{1,32}`; appears in URLs and in every identity (A8). */
@@ -19,5 +23,7 @@ export interface SourceConfig {
   readonly apiKey: string;
   /** razorpay: the account that payouts are paid from. */
   readonly accountNumber: string | null;
+  /** standard: the calls beyond the protocol that this gateway knows; none if left out. */
+  readonly extensions?: readonly StandardExtension[];
   readonly webhookSecrets: readonly WebhookSecret[];
 }

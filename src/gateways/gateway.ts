@@ -59,6 +59,16 @@ export interface PayoutOrder {
   readonly idempotencyKey: string;
 }
 
+/** What to do about a payment that is authorised. */
+export interface AuthorizationOrder {
+  readonly paymentId: string;
+  /** To be captured, which may be less than what is authorised; what is voided is released whole. */
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly reference: string;
+  readonly idempotencyKey: string;
+}
+
 /**
  * One configured account of one payment gateway. Every method that calls out has a timeout of its own, never retries,
  * and throws nothing but `GatewayError`.
@@ -98,4 +108,13 @@ export interface Gateway {
   /** Null where the gateway does not know it. */
   fetchPayout(payoutId: string): Promise<PayoutFacts | null>;
   createPayout(order: PayoutOrder): Promise<PayoutFacts>;
+
+  /**
+   * Takes the money of an authorised payment; what is not taken is released. The look-up for it, and for the next one, is
+   * `fetchPayment`: a payment has one end. One that was captured before is rejected, as `already_captured` where the gateway
+   * says so. A gateway that cannot do it throws a rejected `not_supported`.
+   */
+  capturePayment(order: AuthorizationOrder): Promise<PaymentFacts>;
+  /** Releases an authorised payment whole. */
+  voidPayment(order: AuthorizationOrder): Promise<PaymentFacts>;
 }

@@ -2,6 +2,8 @@ import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy 
 import type { SearchAttributePair } from '@temporalio/common';
 import type { WorkflowStartOptions } from '@temporalio/client';
 import {
+  authorizationMoveId,
+  authorizationMoveWorkflowId,
   chargeWorkflowId,
   checkoutWorkflowId,
   orderWorkflowId,
@@ -124,6 +126,18 @@ export function reconcileStartOptions(source: string): StartOptions {
     workflowId: reconcileWorkflowId(source),
     summary: `Starts the work of ${source} again whose runs are gone, asked for by hand`,
     ...{ orderId: null, source },
+  });
+}
+
+export function authorizationMoveStartOptions(
+  kind: 'capture' | 'void',
+  payment: { readonly source: string; readonly paymentId: string; readonly orderId: string | null },
+): StartOptions {
+  const { source, paymentId } = payment;
+  return startOptions({
+    workflowId: authorizationMoveWorkflowId(kind, authorizationMoveId(source, paymentId)),
+    summary: `${kind === 'capture' ? 'Capture' : 'Void'} of payment ${paymentId} of ${source}`,
+    ...payment,
   });
 }
 

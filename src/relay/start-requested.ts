@@ -1,14 +1,17 @@
 import { type WorkflowClient, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { type SignalDefinition, WorkflowIdConflictPolicy } from '@temporalio/common';
 import {
+  captureMessages,
   chargeMessages,
   deliveryChangedSignal,
   payoutMessages,
   refundMessages,
   topUpMessages,
+  voidMessages,
   type WorkflowName,
 } from '../workflows/messages.ts';
 import {
+  authorizationMoveStartOptions,
   chargeStartOptions,
   checkoutStartOptions,
   decidedStartOptions,
@@ -35,12 +38,7 @@ const STARTS: Readonly<Record<string, (work: RequestedWork) => { workflow: Workf
   }),
   'refund.requested': ({ aggregateId, payload }) => ({
     workflow: 'refundPayment',
-    options: refundStartOptions({
-      refundId: aggregateId,
-      source: text(payload, 'source'),
-      paymentId: text(payload, 'payment_id'),
-      orderId: optional(payload, 'order_id'),
-    }),
+    options: refundStartOptions({ refundId: aggregateId, ...paymentOf(payload) }),
   }),
   'payout.requested': ({ aggregateId, payload }) => ({
     workflow: 'payOutSeller',
@@ -53,6 +51,14 @@ const STARTS: Readonly<Record<string, (work: RequestedWork) => { workflow: Workf
   'top_up.requested': ({ aggregateId, payload }) => ({
     workflow: 'topUpWallet',
     options: topUpStartOptions(aggregateId, text(payload, 'source')),
+  }),
+  'capture.requested': ({ payload }) => ({
+    workflow: 'capturePayment',
+    options: authorizationMoveStartOptions('capture', paymentOf(payload)),
+  }),
+  'void.requested': ({ payload }) => ({
+    workflow: 'voidPayment',
+    options: authorizationMoveStartOptions('void', paymentOf(payload)),
   }),
   'checkout.requested': ({ payload }) => ({
     workflow: 'startCheckout',
@@ -108,6 +114,14 @@ function text(payload: RequestedWork['payload'], field: string): string {
   return value;
 }
 
+function paymentOf(payload: RequestedWork['payload']) {
+  return {
+    source: text(payload, 'source'),
+    paymentId: text(payload, 'payment_id'),
+    orderId: optional(payload, 'order_id'),
+  };
+}
+
 /** The workflow that waits for the decision is told; where its run is gone, a fresh one reads the decision from the row. */
 async function tellDecision(client: WorkflowClient, workflowId: unknown): Promise<boolean> {
   const [kind] = typeof workflowId === 'string' ? workflowId.split(':') : [];
@@ -126,4 +140,6 @@ const TOLD: Readonly<Record<string, { readonly workflow: WorkflowName; readonly 
   charge: { workflow: 'chargeSavedCard', changed: chargeMessages.changed },
   top_up: { workflow: 'topUpWallet', changed: topUpMessages.changed },
   outbox: { workflow: 'deliverEvent', changed: deliveryChangedSignal },
+  capture: { workflow: 'capturePayment', changed: captureMessages.changed },
+  void: { workflow: 'voidPayment', changed: voidMessages.changed },
 };

@@ -1,4 +1,5 @@
 /** All workflows; what the worker bundles. */
+export { capturePayment } from './capture-payment.ts';
 export { chargeSavedCard } from './charge-saved-card.ts';
 export { cleanUp } from './clean-up.ts';
 export { deliverEvent } from './deliver-event.ts';
@@ -10,3 +11,4 @@ export { reconcile } from './reconcile.ts';
 export { refundPayment } from './refund-payment.ts';
 export { startCheckout } from './start-checkout.ts';
 export { topUpWallet } from './top-up-wallet.ts';
+export { voidPayment } from './void-payment.ts';

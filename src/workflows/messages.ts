@@ -39,7 +39,7 @@ export interface MoneyMessages {
   readonly state: QueryDefinition<MoneyState>;
 }
 
-function moneyMessages(kind: 'refund' | 'payout' | 'charge' | 'topUp'): MoneyMessages {
+function moneyMessages(kind: 'refund' | 'payout' | 'charge' | 'topUp' | 'capture' | 'void'): MoneyMessages {
   return { changed: defineSignal<[]>(`${kind}Changed`), state: defineQuery<MoneyState>(`${kind}State`) };
 }
 
@@ -47,6 +47,8 @@ export const refundMessages = moneyMessages('refund');
 export const payoutMessages = moneyMessages('payout');
 export const chargeMessages = moneyMessages('charge');
 export const topUpMessages = moneyMessages('topUp');
+export const captureMessages = moneyMessages('capture');
+export const voidMessages = moneyMessages('void');
 
 /** Somebody has decided about a delivery, or asked for it again: read what stands in PostgreSQL. */
 export const deliveryChangedSignal = defineSignal<[]>('deliveryChanged');
@@ -118,6 +120,8 @@ export type WorkflowName =
   | 'payOutSeller'
   | 'chargeSavedCard'
   | 'topUpWallet'
+  | 'capturePayment'
+  | 'voidPayment'
   | 'startCheckout'
   | 'expireOrder'
   | 'deliverEvent';

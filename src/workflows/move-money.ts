@@ -19,9 +19,9 @@ import type { MoneyMessages } from './messages.ts';
 import { quickly } from './quickly.ts';
 import { createTellPeople } from './tell-people.ts';
 
-/** The one thing in which refunds, payouts, charges and top-ups differ: what is called. */
+/** The one thing in which the kinds of money moves differ: what is called. */
 export interface MoneyMoveSteps {
-  readonly kind: 'refund' | 'payout' | 'charge' | 'top_up';
+  readonly kind: keyof typeof NAMES;
   readonly messages: MoneyMessages;
   /** One attempt under the retry policy for money: looks first, sends what is surely absent. */
   execute(id: string): Promise<MoneyProgress>;
@@ -128,7 +128,14 @@ function waitingFor(progress: MoneyProgress | null): 'gateway' | 'human' | null 
   }
 }
 
-const NAMES = { refund: 'Refund', payout: 'Payout', charge: 'Charge of a saved card', top_up: 'Top-up' } as const;
+const NAMES = {
+  refund: 'Refund',
+  payout: 'Payout',
+  charge: 'Charge of a saved card',
+  top_up: 'Top-up',
+  capture: 'Capture of',
+  void: 'Void of',
+} as const;
 
 function details(kind: MoneyMoveSteps['kind'], id: string, progress: MoneyProgress): string {
   const about = `${NAMES[kind]} ${id} of ${progress.amount} ${progress.currency} (minor units): ${progress.status}.`;

@@ -15,12 +15,14 @@ import { parsePaymentWorkflowId, refundWorkflowId } from '../domain/keys.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
 import { handleDecisions } from './handle-decisions.ts';
 import {
+  captureMessages,
   chargeMessages,
   confirmPaymentUpdate,
   paymentEventSignal,
   paymentStateQuery,
   refundMessages,
   topUpMessages,
+  voidMessages,
 } from './messages.ts';
 import { quickly } from './quickly.ts';
 import { createTellPeople } from './tell-people.ts';
@@ -124,6 +126,8 @@ async function tellMoves({ changedRefunds, changedMoves }: SettledPayment): Prom
 function changedSignalOf(workflowId: string): SignalDefinition<[]> | null {
   if (workflowId.startsWith('refund:')) return refundMessages.changed;
   if (workflowId.startsWith('charge:')) return chargeMessages.changed;
+  if (workflowId.startsWith('capture:')) return captureMessages.changed;
+  if (workflowId.startsWith('void:')) return voidMessages.changed;
   return workflowId.startsWith('top_up:') ? topUpMessages.changed : null;
 }
 

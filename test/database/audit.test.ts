@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditIn, runAudit } from '../../src/database/audit.ts';
+import { BREACHES_OF_AUTHORIZATIONS } from '../support/breaches-of-authorizations.ts';
 import { BREACHES_OF_MONEY } from '../support/breaches-of-money.ts';
 import { BREACHES_OF_MOVES } from '../support/breaches-of-moves.ts';
 import { BREACHES_OF_RECORDS } from '../support/breaches-of-records.ts';
@@ -31,7 +32,10 @@ async function auditAfter(...statements: string[]) {
   }
 }
 
-const BREACHES = [...BREACHES_OF_MONEY, ...BREACHES_OF_MOVES, ...BREACHES_OF_RECORDS];
+const BREACHES = [
+  ...[...BREACHES_OF_MONEY, ...BREACHES_OF_MOVES],
+  ...[...BREACHES_OF_AUTHORIZATIONS, ...BREACHES_OF_RECORDS],
+];
 
 describe('the audit', () => {
   it('finds nothing after a storm of which every state was brought about by the product itself', async () => {

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createReapIdempotencyKeys } from '../../src/activities/reap-idempotency-keys.ts';
 import { claimKey, keepReservation, storeAnswer, type StoredAnswer } from '../../src/database/idempotency.ts';
 import { moneyTable, type MoneyMoveKind, type MoneyStatus } from '../../src/database/money-move.ts';
-import { inTransaction } from '../../src/database/pool.ts';
+import { inTransaction, type Tx } from '../../src/database/pool.ts';
 import { readReservation, reservedAnswer } from '../../src/database/reservation.ts';
+import { reserveAuthorizationMove } from '../../src/database/reserve-authorization-move.ts';
 import { reserveCharge } from '../../src/database/reserve-charge.ts';
 import { reserveCheckout } from '../../src/database/reserve-checkout.ts';
 import { reservePayout } from '../../src/database/reserve-payout.ts';
@@ -27,6 +28,14 @@ const requestedBy = 'shop';
 const money = { amount: 100n, currency: 'EUR', source: 'sim' };
 const card = { ...money, customerId: 'cus_1', paymentMethod: 'pm_1', requestedBy };
 
+/** A payment that waits for being captured. */
+async function authorized(tx: Tx, paymentId: string): Promise<void> {
+  await tx.query(
+    `insert into payments (source, payment_id, order_id, status, amount, currency) values ('sim', $1, 'ord_open', 'authorized', 100, 'EUR')`,
+    [paymentId],
+  );
+}
+
 /** Reserves one of the kind under a name, and answers its workflow's id. */
 async function reserve(kind: MoneyMoveKind, name: string): Promise<string> {
   return inTransaction(db.pool, async (tx) => {
@@ -46,6 +55,11 @@ async function reserve(kind: MoneyMoveKind, name: string): Promise<string> {
       case 'top_up':
         await reserveTopUp(tx, { ...card, id: name, walletId: `wal_${name}` });
         return `top_up:${name}`;
+      case 'capture':
+      case 'void':
+        await authorized(tx, name);
+        await reserveAuthorizationMove(tx, { kind, source: 'sim', paymentId: name, amount: null, requestedBy });
+        return `${kind}:sim:${name}`;
     }
   });
 }
@@ -56,6 +70,13 @@ async function set(
   status: MoneyStatus,
   gatewayId: string | null,
 ): Promise<void> {
+  if (kind === 'capture' || kind === 'void') {
+    const placed = `status = $2, placed_at = case when $3::text is not null then now() end`;
+    await db.pool.query(`update ${moneyTable(kind)} set ${placed} where reference = $1`, [
+      ...[reservation, status, gatewayId],
+    ]);
+    return;
+  }
   const column = kind === 'refund' ? 'gateway_refund_id' : kind === 'payout' ? 'gateway_payout_id' : 'payment_id';
   await db.pool.query(`update ${moneyTable(kind)} set status = $2, ${column} = $3 where id = $1`, [
     ...[reservation.slice(reservation.indexOf(':') + 1), status, gatewayId],
@@ -68,12 +89,12 @@ async function answerOf(reservation: string): Promise<StoredAnswer & { readonly 
   return { ...reservedAnswer(found), awaited: found.awaited };
 }
 
-const KINDS: readonly MoneyMoveKind[] = ['refund', 'payout', 'charge', 'top_up'];
+const KINDS: readonly MoneyMoveKind[] = ['refund', 'payout', 'charge', 'top_up', 'capture', 'void'];
 
 describe.each(KINDS)('the answer about a reserved %s', (kind) => {
   it('is 202 until the gateway has answered, 201 from then on, and 202 where a person must look', async () => {
     const reservation = await reserve(kind, `states_${kind}`);
-    const soonOver = kind === 'charge' || kind === 'top_up';
+    const soonOver = kind !== 'refund' && kind !== 'payout';
     const states = [
       ['pending', null, 202, true],
       ['pending', 'gw_1', 201, soonOver],
@@ -90,7 +111,7 @@ describe.each(KINDS)('the answer about a reserved %s', (kind) => {
       expect([status, gatewayId, answer.status, answer.awaited]).toEqual([status, gatewayId, code, awaited]);
       expect(JSON.parse(answer.body)).toMatchObject({ status, workflow_id: reservation });
       expect(answer.headers['retry-after'] === undefined).toBe(code === 201);
-      expect(answer.headers['location']).toMatch(/^\/v1\/[a-z-]+\/[^/]+$/);
+      expect(answer.headers['location']).toMatch(/^\/v1\/([a-z-]+\/[^/]+|payments\/sim\/[^/]+\/(capture|void))$/);
     }
   });
 

@@ -104,6 +104,16 @@ describe.skipIf(typeof started === 'string')('what the Stripe adapter sends is t
     expect(await at(mock.url).fetchPayout(id)).toMatchObject({ payoutId: id });
   });
 
+  it.each(['pi_1', 'ch_1'])('a capture of a part of %s', async (paymentId) => {
+    const order = { paymentId, amount: 10n, currency: 'EUR', reference: 'capture:shop:1', idempotencyKey: 'capture:shop:1' };
+    expect(await at(mock.url).capturePayment(order)).toMatchObject({ paymentId: expect.stringMatching(/^(pi|ch)_/) });
+  });
+
+  it('a void', async () => {
+    const order = { paymentId: 'pi_1', amount: 10n, currency: 'EUR', reference: 'void:shop:1', idempotencyKey: 'void:shop:1' };
+    expect(await at(mock.url).voidPayment(order)).toMatchObject({ paymentId: expect.stringMatching(/^pi_/) });
+  });
+
   it('and what it does not know is not taken', async () => {
     const body = new URLSearchParams({ amount: '900', currency: 'eur', destination: 'ba_1', seller: 'seller_1' });
     const headers = { authorization: 'Bearer sk_test_123' };

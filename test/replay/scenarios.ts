@@ -1,11 +1,13 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { inTransaction } from '../../src/database/pool.ts';
+import { reserveAuthorizationMove } from '../../src/database/reserve-authorization-move.ts';
 import { reserveCharge } from '../../src/database/reserve-charge.ts';
 import { reserveCheckout } from '../../src/database/reserve-checkout.ts';
 import { reservePayout } from '../../src/database/reserve-payout.ts';
 import { reserveTopUp } from '../../src/database/reserve-top-up.ts';
 import { handOver } from '../../src/relay/hand-over.ts';
 import {
+  authorizationMoveStartOptions,
   chargeStartOptions,
   checkoutStartOptions,
   expiryStartOptions,
@@ -165,6 +167,22 @@ async function startTopUp(lab: PaymentLab, key: string, faults: object): Promise
   return options.workflowId;
 }
 
+/** The payment `pay_{key}` is authorised, and is to be captured or voided under these faults of the gateway. */
+async function startEnd(lab: PaymentLab, key: string, kind: 'capture' | 'void', faults: object): Promise<string> {
+  const payment = { source: 'sim', paymentId: `pay_${key}`, orderId: `ord_${key}` };
+  await orderAndPayment(lab, key, { status: 'authorized' });
+  await resultOf(lab, await webhook(lab, key, { type: 'payment.authorized' }));
+  const request = { ...payment, kind, amount: null, requestedBy: 'test' };
+  await inTransaction(lab.db.pool, (tx) => reserveAuthorizationMove(tx, request));
+  await lab.control('faults', faults, 'PUT');
+  const options = authorizationMoveStartOptions(kind, payment);
+  await lab.client.workflow.start(`${kind}Payment`, options);
+  return options.workflowId;
+}
+
+// A key of ours that may not do it is our own mistake.
+const FORBIDDEN = { refuse: { calls: ['payments.writes'], status: 403, code: 'forbidden' } };
+
 async function moveIs(lab: PaymentLab, table: string, key: string, where: string): Promise<void> {
   await eventually(`${table} of ${key}: ${where}`, () =>
     lab.row(`select 1 from ${table} where id like $1 and ${where}`, `%${key}%`),
@@ -317,6 +335,18 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'top-up-wallet.waits-for-the-gateway': async (lab, key) => {
     const id = await startTopUp(lab, key, { pending: { calls: ['charges.writes'], complete_ms: null } });
     await moveIs(lab, 'top_ups', key, 'payment_id is not null');
+    return waiting(id);
+  },
+  'capture-payment.captured': async (lab, key) => ended(await startEnd(lab, key, 'capture', {})),
+  'capture-payment.waits-for-a-person': async (lab, key) => {
+    const id = await startEnd(lab, key, 'capture', FORBIDDEN);
+    await moveIs(lab, 'captures', key, `status = 'needs_review'`);
+    return waiting(id);
+  },
+  'void-payment.voided': async (lab, key) => ended(await startEnd(lab, key, 'void', {})),
+  'void-payment.waits-for-a-person': async (lab, key) => {
+    const id = await startEnd(lab, key, 'void', FORBIDDEN);
+    await moveIs(lab, 'voids', key, `status = 'needs_review'`);
     return waiting(id);
   },
   'reap-idempotency-keys.nothing-to-do': async (lab, key) => {

@@ -55,6 +55,7 @@ export function standardSource(url: string, name = 'sim'): [string, Source] {
       apiKey: 'sim-key',
       accountNumber: null,
       webhookSecrets: [{ secret: TEST_WEBHOOK_SECRET, eventsBefore: null }],
+      extensions: ['capture', 'void'],
     },
     { toleranceMs: DEFAULT_POLICIES.webhookToleranceMs },
   );

@@ -67,6 +67,8 @@ export interface MoneySystem {
 export async function openMoneySystem(
   options: {
     readonly policies?: Readonly<Record<string, unknown>>;
+    /** Sources beside the simulator's. */
+    readonly sources?: readonly object[];
     readonly env?: Readonly<Record<string, string>>;
     /** Whether the gateway sends its webhooks. */
     readonly webhooks?: boolean;
@@ -81,7 +83,7 @@ export async function openMoneySystem(
   const folder = mkdtempSync(join(tmpdir(), 'paidonce-money-'));
   const forgetFolder = mustNotOutliveUs('folder', folder);
   const configFile = join(folder, 'paidonce.json');
-  writeFileSync(configFile, JSON.stringify({ policies: options.policies ?? {} }));
+  writeFileSync(configFile, JSON.stringify({ policies: options.policies ?? {}, sources: options.sources ?? [] }));
   const settings: ProcessSettings = {
     databaseUrl: db.url,
     temporal: { address: temporal.address, namespace: temporal.namespace },

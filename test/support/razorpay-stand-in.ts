@@ -35,7 +35,7 @@ export interface RazorpayStandIn extends ScriptedServer {
   readonly refunds: StandInRefund[];
   readonly payouts: RazorpayPayouts;
   addPayment(payment: Partial<StandInPayment>): StandInPayment;
-  /** The next refund or payout is made, and the connection then breaks without an answer. */
+  /** The next refund, payout or capture is made, and the connection then breaks without an answer. */
   loseNextAnswer(): void;
   /** The next refund or payout is at work until the answer is called for; others under its key are told so. */
   holdNextRefund(): () => void;
@@ -56,10 +56,11 @@ interface KeyRule {
 }
 
 const REFUND_KEYS: KeyRule = { header: 'x-refund-idempotency', allowed: /^[A-Za-z0-9_-]{10,}$/, optional: true };
+const NO_KEYS: KeyRule = { header: 'x-no-idempotency', allowed: /^$/, optional: true };
 const PAYOUT_KEYS: KeyRule = { header: 'x-payout-idempotency', allowed: /^[A-Za-z0-9_ -]{4,36}$/, optional: false };
 
 /**
- * Razorpay as its documentation describes it, as far as payments, refunds and payouts go: pages of ten unless asked for
+ * Razorpay as its documentation describes it, as far as payments, captures, refunds and payouts go: pages of ten unless asked for
  * more, the idempotency headers with their alphabets and their refusals, unknown ids as 400, signed webhooks.
  */
 export async function startRazorpayStandIn(): Promise<RazorpayStandIn> {
@@ -77,13 +78,14 @@ export async function startRazorpayStandIn(): Promise<RazorpayStandIn> {
     }
     const url = new URL(request.path, 'http://stand-in');
     if (/^\/v1\/(payouts|fund_accounts)\b/.test(url.pathname)) return ofPayouts(url, request, response);
-    const [, id = '', action] = /^\/v1\/payments\/([^/]+)(?:\/(refund|refunds))?$/.exec(url.pathname) ?? [];
+    const [, id = '', action] = /^\/v1\/payments\/([^/]+)(?:\/(refund|refunds|capture))?$/.exec(url.pathname) ?? [];
     const payment = payments.get(decodeURIComponent(id));
     if (id === '') return refuse(response, 400, 'The requested URL was not found on the server.');
     if (payment === undefined) return refuse(response, 400, 'The id provided does not exist');
     if (request.method === 'GET' && action === undefined) return sendJson(response, 200, payment);
     if (request.method === 'GET' && action === 'refunds') return sendJson(response, 200, pageOf(payment, url));
     if (request.method === 'POST' && action === 'refund') return refund(payment, request, response);
+    if (request.method === 'POST' && action === 'capture') return capture(payment, request, response);
     return refuse(response, 405, 'Method not allowed');
   });
 
@@ -111,6 +113,21 @@ export async function startRazorpayStandIn(): Promise<RazorpayStandIn> {
 
   function refund(payment: StandInPayment, request: SeenRequest, response: ServerResponse): Promise<void> {
     return once(REFUND_KEYS, request, response, () => makeRefund(payment, JSON.parse(request.body)));
+  }
+
+  /** No key is known here. */
+  function capture(payment: StandInPayment, request: SeenRequest, response: ServerResponse): Promise<void> {
+    return once(NO_KEYS, request, response, () => {
+      const { amount, currency } = JSON.parse(request.body) as { amount?: unknown; currency?: unknown };
+      if (payment.captured) return 'This payment has already been captured';
+      if (payment.status !== 'authorized') return 'The payment is not authorized, and cannot be captured';
+      if (amount !== payment.amount || currency !== payment.currency) {
+        return 'The amount and the currency must be those that were authorized';
+      }
+      payment.status = 'captured';
+      payment.captured = true;
+      return { ...payment };
+    });
   }
 
   /** Makes one object under its key; `make` says why not where it cannot. */

@@ -12,6 +12,7 @@ import { reserveTopUp } from '../../src/database/reserve-top-up.ts';
 import type { PaymentFacts, PayoutFacts } from '../../src/domain/gateway-facts.ts';
 import { DEFAULT_POLICIES } from '../../src/domain/policies.ts';
 import { facts, look, refundFacts } from './seed.ts';
+import { seedAuthorizations } from './seed-storm-of-authorizations.ts';
 
 /** What payouts, charges, top-ups and refunds that somebody asks for can come to, each by the product's own transactions. */
 
@@ -102,11 +103,12 @@ export async function refundIs(
   });
 }
 
-/** Payouts, charges and top-ups in every state; `order` makes an order as the API does. */
+/** Payouts, charges, top-ups, captures and voids in every state; `order` makes an order as the API does. */
 export async function seedMoves(pool: Pool, order: (id: string) => Promise<void>): Promise<void> {
   await payouts(pool);
   await charges(pool, order);
   await topUps(pool);
+  await seedAuthorizations(pool, order);
 }
 
 async function payouts(pool: Pool): Promise<void> {

@@ -35,6 +35,13 @@ mode: test
 api_key: sk_test_1
 webhook_secrets: [{secret: whsec_as-is}]`;
 
+const INHOUSE = `name: inhouse
+kind: standard
+mode: test
+api_base: https://gateway.example
+api_key: key
+webhook_secrets: [{secret: ${SECRET}}]`;
+
 describe('the environment', () => {
   it('needs the database only; every other setting has its default', () => {
     expect(load(null)).toEqual({
@@ -132,6 +139,7 @@ describe('the environment', () => {
         apiKey: 'sim-key',
         accountNumber: null,
         webhookSecrets: [{ secret: SECRET, eventsBefore: null }],
+        extensions: ['capture', 'void'],
       },
     ]);
     expect(mistakes(null, { PAIDONCE_SIM_URL: SIM.PAIDONCE_SIM_URL })).toEqual([
@@ -223,6 +231,11 @@ outgoing: {allow_networks: [127.0.0.0/8, "::1/128"]}
     expect(load('policies: {order_wait: 7d}').policies).toEqual({ ...DEFAULT_POLICIES, orderWaitMs: 7 * 86_400_000 });
   });
 
+  it('names the calls beyond the protocol that a standard gateway knows; without them it knows none', () => {
+    expect(load(source(`${INHOUSE}\nextensions: [void]`)).sources[0]?.extensions).toEqual(['void']);
+    expect(load(source(INHOUSE)).sources[0]?.extensions).toBeUndefined();
+  });
+
   it('stands beside the simulator', () => {
     expect(load(source(STRIPE), SIM).sources.map(({ name }) => name)).toEqual(['stripe', 'sim']);
   });
@@ -293,6 +306,9 @@ retries: 3
     ['policies: {order_wait: 0s}', 'policies.order_wait: must be a duration'],
     [source(STRIPE.replace('sk_test_1', '1234')), 'sources[0].api_key: must be text; put the API key in quotes'],
     [source(`${STRIPE}\naccount_number: "1"`), 'sources[0].account_number: only razorpay has one; remove it'],
+    [source(`${STRIPE}\nextensions: [void]`), 'sources[0].extensions: only standard has them; remove it'],
+    [source(`${INHOUSE}\nextensions: [charge]`), 'sources[0].extensions[0]: must be one of capture, void'],
+    [source(`${INHOUSE}\nextensions: void`), 'sources[0].extensions: must be a list of capture, void'],
     [source(`${STRIPE}\napi_base: ftp://x`), 'sources[0].api_base: must be a URL such as https://gateway.example'],
   ])('%j is refused with advice', (file, advice) => {
     expect(mistakes(file)).toEqual([expect.stringContaining(advice)]);

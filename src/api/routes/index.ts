@@ -1,5 +1,6 @@
 import type { Route } from '../route.ts';
 import { getAudit } from './audit.ts';
+import { capturePayment, getCapture, getVoid, voidPayment } from './authorizations.ts';
 import { cancelOrder } from './cancel-order.ts';
 import { createCharge, getCharge } from './charges.ts';
 import { checkOutOrder, getCheckout } from './check-out-order.ts';
@@ -28,6 +29,10 @@ export const ROUTES: readonly Route[] = [
   getPayment,
   getTimeline,
   confirmPayment,
+  capturePayment,
+  getCapture,
+  voidPayment,
+  getVoid,
   createRefund,
   getRefund,
   createPayout,

@@ -39,6 +39,14 @@ export const newTopUp = z
   .strictObject({ source, ...savedCard, amount: positiveAmount, currency })
   .meta({ id: 'NewTopUp' });
 
+export const newCapture = z
+  .strictObject({
+    amount: positiveAmount.nullish().describe('Minor units; all that is authorised if left out. The rest is released.'),
+  })
+  .meta({ id: 'NewCapture' });
+
+export const newVoid = z.strictObject({}).meta({ id: 'NewVoid' });
+
 const move = {
   id: z.string(),
   status: z.enum(REFUND_STATUSES).describe('unknown: its outcome is being looked up. needs_review: a person decides.'),
@@ -93,5 +101,16 @@ export const topUp = z
     gateway_top_up_id: z.string().nullable(),
   })
   .meta({ id: 'TopUp' });
+
+const endOfPayment = { ...move, payment_id: z.string(), order_id: z.string().nullable(), workflow_id: z.string() };
+const PLACED = 'The payment, once the gateway has taken the call.';
+
+export const capture = z
+  .strictObject({ ...endOfPayment, gateway_capture_id: z.string().nullable().describe(PLACED) })
+  .meta({ id: 'Capture' });
+
+export const voided = z
+  .strictObject({ ...endOfPayment, gateway_void_id: z.string().nullable().describe(PLACED) })
+  .meta({ id: 'Void' });
 
 export const wallet = z.strictObject({ id: z.string(), currency: z.string(), balance: amount }).meta({ id: 'Wallet' });

@@ -4,7 +4,7 @@ import { ORDER_STATUSES } from '../../domain/order-states.ts';
 import { BY_A_PERSON, type Check } from './check.ts';
 
 interface Machine {
-  readonly name: 'order' | 'payment' | 'refund' | 'payout' | 'charge' | 'top_up';
+  readonly name: 'order' | 'payment' | 'refund' | 'payout' | 'charge' | 'top_up' | 'capture' | 'void';
   /** Answers `object_id`, the present `status`, and the ids of a violator. */
   readonly present: string;
   readonly ids: string;
@@ -65,6 +65,14 @@ const MACHINES: readonly Machine[] = [
     ids: `${name}_id, source, payment_id`,
     statuses: REFUND_STATUSES,
     // Its payment may be recovered after it had failed.
+    allows: (from, to) => moveMayBecome(from, to) || (from === 'failed' && to === 'succeeded'),
+  })),
+  ...(['capture', 'void'] as const).map((name): Machine => ({
+    name,
+    present: `select id as object_id, status, source, payment_id, order_id from ${name}s`,
+    ids: 'source, payment_id, order_id',
+    statuses: REFUND_STATUSES,
+    // What the gateway refused may have come about all the same: by its own tools, or as time went by.
     allows: (from, to) => moveMayBecome(from, to) || (from === 'failed' && to === 'succeeded'),
   })),
 ];

@@ -1,4 +1,4 @@
-import { announcedWrongly, BY_A_PERSON, STUCK_AFTER, type Check } from './check.ts';
+import { announcedWrongly, BY_A_PERSON, encoded, STUCK_AFTER, type Check } from './check.ts';
 
 /** What our own calls move besides refunds, as far as all of them are alike. `gateway_id` is the gateway's object. */
 const MOVES = `
@@ -8,7 +8,11 @@ const MOVES = `
     union all
     select 'charge', id, source, status, payment_id, created_at, updated_at, null, id, null, payment_id, order_id from charges
     union all
-    select 'top_up', id, source, status, payment_id, created_at, updated_at, null, null, id, payment_id, null from top_ups)`;
+    select 'top_up', id, source, status, payment_id, created_at, updated_at, null, null, id, payment_id, null from top_ups
+    union all
+    select kind, id, source, status, case when placed_at is not null then payment_id end, created_at, updated_at, null, null, null,
+           payment_id, order_id
+    from (select 'capture' as kind, c.* from captures c union all select 'void', v.* from voids v) e)`;
 const IDS = 'm.payout_id, m.charge_id, m.top_up_id, m.source, m.payment_id, m.order_id';
 
 /** Payouts that had arrived and that the bank then sent back, and how often. */
@@ -48,7 +52,7 @@ export const MOVE_CHECKS: readonly Check[] = [
     invariant: 'move_in_doubt_is_before_a_human',
     requirement: 'F5',
     promise:
-      'A payout, charge or top-up whose outcome is unknown, or that was refused, has a dead letter that is open or decided; so has a payout that failed.',
+      'A payout, charge, top-up, capture or void whose outcome is unknown, or that was refused, has a dead letter that is open or decided; so has a payout that failed.',
     sql: `
       with ${MOVES}, letters as (select distinct workflow_id from dead_letters where status in ('open', 'decided'))
       select ${IDS}, format('%s %s, and nobody is asked', m.kind, m.status) as detail
@@ -58,7 +62,7 @@ export const MOVE_CHECKS: readonly Check[] = [
   {
     invariant: 'move_is_under_way',
     requirement: 'E4',
-    promise: 'A reserved payout, charge or top-up was sent, or a human was asked, within an hour.',
+    promise: 'A reserved payout, charge, top-up, capture or void was sent, or a human was asked, within an hour.',
     sql: `
       with ${MOVES}
       select ${IDS}, format('%s reserved at %s, and the gateway does not have it', m.kind, m.created_at) as detail
@@ -69,11 +73,11 @@ export const MOVE_CHECKS: readonly Check[] = [
     invariant: 'move_requested_once',
     requirement: 'G1',
     promise:
-      'Each payout, charge and top-up has the one outbox row that starts it, and a payout is announced as paid as often as it arrived.',
+      'Each payout, charge, top-up, capture and void has the one outbox row that starts it, and a payout is announced as paid as often as it arrived.',
     sql: `
       with ${MOVES}, ${SENT_BACK}, requested as (
         select event_type, aggregate_id, count(*) as n from outbox
-        where event_type in ('payout.requested', 'charge.requested', 'top_up.requested') group by event_type, aggregate_id
+        where event_type in ('payout.requested', 'charge.requested', 'top_up.requested', 'capture.requested', 'void.requested') group by event_type, aggregate_id
       ), paid as (
         select payload->>'payout_id' as id, count(*) as n from outbox where event_type = 'payout.paid' group by 1)
       select ${IDS}, format('%s %s: requested %s times, announced as paid %s times', m.kind, m.status, coalesce(r.n, 0), coalesce(p.n, 0)) as detail
@@ -116,5 +120,34 @@ export const MOVE_CHECKS: readonly Check[] = [
                      when c.status = 'failed' then coalesce(n.captured, 0) > 0
                      else coalesce(p.status, '') in ('captured', 'failed', 'expired') or coalesce(n.captured, 0) > 0 end
          or p.payment_id is not null and (p.order_id is distinct from c.order_id or p.purpose <> case c.kind when 'charge' then 'order' else 'top_up' end)`,
+  },
+  {
+    invariant: 'end_of_authorization_agrees',
+    requirement: 'E4',
+    promise:
+      'A capture is what its payment is: succeeded where that was captured, failed where it was not; a void is the contrary. Of both of a payment one fails, unless a person says otherwise.',
+    sql: `
+      with ends as (
+        select 'capture' as kind, id, source, payment_id, order_id, amount, currency, status, reference from captures
+        union all select 'void', id, source, payment_id, order_id, amount, currency, status, reference from voids
+      ), told as (
+        select machine, object_id from (
+          select distinct on (machine, object_id) machine, object_id, ${BY_A_PERSON} as decided from state_transitions
+          where machine in ('capture', 'void') order by machine, object_id, id desc) s
+        where decided)
+      select e.source, e.payment_id, e.order_id,
+             format('%s %s of %s %s; the payment is %s, %s %s; %s %s', e.kind, e.status, e.amount, e.currency, p.status, p.amount, p.currency,
+                    coalesce(o.kind, 'nothing else'), o.status) as detail
+      from ends e
+      join payments p on p.source = e.source and p.payment_id = e.payment_id
+      left join ends o on o.id = e.id and o.kind <> e.kind
+      left join told t on t.machine = e.kind and t.object_id = e.id
+      where e.id <> ${encoded('e.source')} || ':' || ${encoded('e.payment_id')} or e.reference <> e.kind || ':' || e.id
+         or e.currency is distinct from p.currency
+         or o.status <> 'failed' and e.status <> 'failed'
+         or t.object_id is null
+            and case e.status when 'succeeded' then (e.kind = 'capture') <> (p.status = 'captured') or p.status in ('pending', 'authorized')
+                              when 'failed' then e.kind = 'capture' and p.status = 'captured'
+                              else p.status in ('captured', 'failed', 'expired') end`,
   },
 ];

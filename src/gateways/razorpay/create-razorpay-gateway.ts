@@ -6,6 +6,7 @@ import { isJsonObject } from '../event-body.ts';
 import { isPresent } from '../fields.ts';
 import type { Gateway } from '../gateway.ts';
 import { toGatewayAmount } from '../minor-units.ts';
+import { capturePayment } from './capture-payment.ts';
 import { createPayout } from './create-payout.ts';
 import { RAZORPAY_CURRENCIES } from './currencies.ts';
 import { noteOf } from './event-kinds.ts';
@@ -36,6 +37,11 @@ const CAPABILITIES: Omit<GatewayCapabilities, 'paysOut'> = {
   preparesPayments: false,
   // It would take an order and then a payment, which knows no idempotency key, and the holder's address and telephone number.
   chargesSavedCards: false,
+  capturesPayments: true,
+  // It takes the amount that was authorised, and no other one.
+  capturesParts: false,
+  // What nobody captures goes back by itself, within days; there is no call for it.
+  voidsPayments: false,
 };
 
 /** One Razorpay account in one mode, over plain REST. Methods throw as `Gateway` says. */
@@ -135,6 +141,9 @@ export function createRazorpayGateway(config: SourceConfig, options: RazorpayGat
     findPayouts: (reference) => findPayouts(account, reference),
     fetchPayout: (payoutId) => fetchPayout(account, payoutId),
     createPayout: (order) => createPayout(account, order),
+    capturePayment: (order) => capturePayment(account, order),
+    voidPayment: () =>
+      Promise.reject(refuse(`${source} voids no payments: what is not captured goes back by itself.`, 'not_supported')),
   };
 }
 

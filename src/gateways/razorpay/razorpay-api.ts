@@ -14,12 +14,18 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/id provided does not exist|requested URL was not found/i, 'unknown_id'],
   [/fully refunded already/i, 'already_refunded'],
   [/greater than (the refund payment amount|amount captured)/i, 'refund_exceeds_captured'],
+  [/already been captured/i, 'already_captured'],
   [/not have enough balance/i, 'insufficient_balance'],
   [/idempotency/i, 'idempotency_key_reused'],
 ];
 
 /** About the payment or the balance, and no mistake of ours. */
-const NOT_OUR_FAULT: readonly string[] = ['already_refunded', 'refund_exceeds_captured', 'insufficient_balance'];
+const NOT_OUR_FAULT: readonly string[] = [
+  'already_refunded',
+  'already_captured',
+  'refund_exceeds_captured',
+  'insufficient_balance',
+];
 
 /** Something behind Razorpay failed while it worked, whatever the HTTP status says. */
 const UNCERTAIN: readonly string[] = ['GATEWAY_ERROR', 'SERVER_ERROR'];

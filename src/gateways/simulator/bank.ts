@@ -48,6 +48,8 @@ interface NewPayout {
 export interface Bank {
   addPayment(payment: NewPayment, announce: Announce | null): Payment;
   movePayment(id: string, to: PaymentStatus, announce?: Announce): Payment;
+  /** As the merchant may end what is authorised: by capturing all of it or a part, or by letting it go. */
+  endAuthorization(id: string, end: { readonly captured: number | null } | 'void'): Payment;
   payment(id: string): Payment;
   /** What a refund could still take. */
   refundable(payment: Payment): number;
@@ -148,6 +150,17 @@ export function createBank(state: State, deliveries: Deliveries): Bank {
       if (before.status === 'captured') throw new Refusal(409, 'already_captured');
       if (PAYMENT_TRANSITIONS[before.status][to] === undefined) throw new Refusal(409, `payment_is_${before.status}`);
       return savePayment({ ...before, status: to, completes_at: null }, how);
+    },
+    endAuthorization(id, end) {
+      const before = payment(id);
+      if (before.status === 'captured') throw new Refusal(409, 'already_captured');
+      if (before.status !== 'authorized') throw new Refusal(409, `payment_is_${before.status}`);
+      if (end === 'void') return savePayment({ ...before, status: 'expired', completes_at: null }, {});
+      const amount = end.captured ?? before.amount;
+      if (amount !== null && before.amount !== null && amount > before.amount) {
+        throw new Refusal(422, 'capture_exceeds_authorized');
+      }
+      return savePayment({ ...before, status: 'captured', amount, completes_at: null }, {});
     },
     addRefund({ refund_id, payment_id, amount, reference, status, completes_at }, how, limited) {
       const of = payment(payment_id);

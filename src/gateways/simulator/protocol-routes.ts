@@ -36,6 +36,8 @@ const newCharge = z.object({
   reference,
 });
 const newRefund = z.object({ payment_id: id, amount: money.amount, reference });
+const newCapture = z.object({ amount: money.amount.optional(), reference });
+const newVoid = z.object({ reference });
 const newPayout = z.object({ seller_id: z.string().min(1), ...money, destination: z.string().min(1), reference });
 
 /** The `standard` protocol, as any in-house gateway speaks it. */
@@ -45,22 +47,23 @@ export function protocolRoutes({ state, bank, faults, completions, call, url }: 
   const refund: View = (id) => refundView(bank.refund(id));
   const payout: View = (id) => payoutView(bank.payout(id));
 
-  /** A POST that makes one object, under its Idempotency-Key if there is one. */
+  /** A POST that makes one object, or ends one, under its Idempotency-Key if there is one. */
   function create<Body>(
     path: string,
     schema: z.ZodType<Body>,
     view: View,
-    make: (body: Body, names: readonly string[]) => { id: string },
+    make: (body: Body, names: readonly string[], id: string) => { id: string },
   ): Route {
     return call({
       method: 'POST',
       path,
       work(request, names) {
         const body = schema.parse(jsonOf(request));
-        const made = onceByKey(state, path, keyOf(request, names), body, () => {
+        const id = request.params['id'] ?? '';
+        const made = onceByKey(state, path.replace(':id', id), keyOf(request, names), body, () => {
           const refusal = faults.meets('refuse', names);
           if (refusal) throw new Refusal(refusal.status, refusal.code);
-          return make(body, names);
+          return make(body, names, id);
         });
         return { status: 201, json: view(made) };
       },
@@ -85,6 +88,11 @@ export function protocolRoutes({ state, bank, faults, completions, call, url }: 
 
   return [
     create('/payments', newPayment, payment, (body) => bank.addPayment({ ...body, status: 'pending' }, null)),
+    // Beyond the protocol: see `extensions` in docs/gateways.md.
+    create('/payments/:id/capture', newCapture, payment, ({ amount }, _names, of) =>
+      bank.endAuthorization(of, { captured: amount ?? null }),
+    ),
+    create('/payments/:id/void', newVoid, payment, (_body, _names, of) => bank.endAuthorization(of, 'void')),
     create('/charges', newCharge, payment, ({ payment_method, order_id, amount, currency, reference }, names) => {
       if (payment_method.includes('declined')) throw new Refusal(402, 'card_declined');
       const open = pending(names);

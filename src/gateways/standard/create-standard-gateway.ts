@@ -16,6 +16,7 @@ import {
 } from './answers.ts';
 import { chargeSavedCard } from './charge-saved-card.ts';
 import { createPayout } from './create-payout.ts';
+import { endPayment } from './end-payment.ts';
 import { fetchPayout } from './fetch-payout.ts';
 import { findCharges } from './find-charges.ts';
 import { findPayouts } from './find-payouts.ts';
@@ -34,7 +35,7 @@ interface StandardGatewayOptions {
 /** Below the ten seconds that a call to a gateway is given as an activity, so that the answer is ours and not a kill. */
 const TIMEOUT_MS = 8_000;
 
-const CAPABILITIES: GatewayCapabilities = {
+const CAPABILITIES: Omit<GatewayCapabilities, 'capturesPayments' | 'capturesParts' | 'voidsPayments'> = {
   settleMs: 5_000,
   // The protocol allows a gateway to forget a key at once, so none is relied on.
   keyLifetimeMs: null,
@@ -50,6 +51,7 @@ const CAPABILITIES: GatewayCapabilities = {
  */
 export function createStandardGateway(config: SourceConfig, options: StandardGatewayOptions = {}): Gateway {
   const source = config.name;
+  const { extensions = [] } = config;
   if (config.apiBase === null)
     throw new Error(`The source ${source} needs an api_base: a standard gateway has no public one.`);
   const http = createJsonHttp({
@@ -103,7 +105,12 @@ export function createStandardGateway(config: SourceConfig, options: StandardGat
 
   return {
     source,
-    capabilities: CAPABILITIES,
+    capabilities: {
+      ...CAPABILITIES,
+      capturesPayments: extensions.includes('capture'),
+      capturesParts: extensions.includes('capture'),
+      voidsPayments: extensions.includes('void'),
+    },
     verify: createWebhookVerifier(config.webhookSecrets, options.toleranceMs ?? DEFAULT_POLICIES.webhookToleranceMs),
     read: readEvent,
 
@@ -164,5 +171,7 @@ export function createStandardGateway(config: SourceConfig, options: StandardGat
     findPayouts: (reference) => findPayouts(api, reference),
     fetchPayout: (payoutId) => fetchPayout(api, payoutId),
     createPayout: (order) => createPayout(api, order),
+    capturePayment: (order) => endPayment(api, config, 'capture', order),
+    voidPayment: (order) => endPayment(api, config, 'void', order),
   };
 }

@@ -5,6 +5,7 @@ import type { SourceConfig } from '../../domain/source-config.ts';
 import { isJsonObject } from '../event-body.ts';
 import type { Gateway } from '../gateway.ts';
 import { isPayableStep, toGatewayAmount } from '../minor-units.ts';
+import { capturePayment } from './capture-payment.ts';
 import { chargeSavedCard } from './charge-saved-card.ts';
 import { createPayout } from './create-payout.ts';
 import { STRIPE_CURRENCIES } from './currencies.ts';
@@ -20,6 +21,7 @@ import type { StripeAccount } from './stripe-account.ts';
 import { PAGE, createStripeApi, readPage } from './stripe-api.ts';
 import { UNREADABLE_ANSWER } from './stripe-http-client.ts';
 import { createStripeVerifier } from './verify-webhook.ts';
+import { voidPayment } from './void-payment.ts';
 
 interface StripeGatewayOptions {
   /** How far a webhook's own timestamp may lie from the clock, either side, in milliseconds. */
@@ -40,6 +42,9 @@ const CAPABILITIES: GatewayCapabilities = {
   preparesPayments: true,
   chargesSavedCards: true,
   paysOut: true,
+  capturesPayments: true,
+  capturesParts: true,
+  voidsPayments: true,
 };
 
 /** One Stripe account in one mode, through the official SDK. Methods throw as `Gateway` says. */
@@ -125,6 +130,8 @@ export function createStripeGateway(config: SourceConfig, options: StripeGateway
     findPayouts: (reference, since) => findPayouts(account, reference, since),
     fetchPayout: (payoutId) => fetchPayout(account, payoutId),
     createPayout: (order) => createPayout(account, order),
+    capturePayment: (order) => capturePayment(account, order),
+    voidPayment: (order) => voidPayment(account, order),
   };
 }
 

@@ -18,6 +18,8 @@ type Details = ConstructorParameters<typeof GatewayError>[1];
 const KNOWN_CODES: ReadonlyMap<string, string> = new Map([
   ['charge_already_refunded', 'already_refunded'],
   ['charge_already_captured', 'already_captured'],
+  ['charge_expired_for_capture', 'authorization_expired'],
+  ['capture_charge_authorization_expired', 'authorization_expired'],
   ['amount_too_large', 'refund_exceeds_captured'],
   ['balance_insufficient', 'insufficient_balance'],
   ['insufficient_funds', 'insufficient_balance'],
@@ -61,8 +63,9 @@ function refused(error: InstanceType<typeof Stripe.errors.StripeError>, call: St
   }
   const said = `${what}: ${error.message.slice(0, 300)}`;
   if (reused) return failure(call, said, { kind: 'rejected', code: 'idempotency_key_reused', ourFault: true });
-  const badAmount = error.code === undefined && error.param === 'amount' ? call.badAmount : undefined;
-  const known = KNOWN_CODES.get(code) ?? badAmount;
+  const aboutAmount = error.code === undefined && (error.param === 'amount' || error.param === 'amount_to_capture');
+  const badAmount = aboutAmount || code === 'amount_too_large' ? call.badAmount : undefined;
+  const known = badAmount ?? KNOWN_CODES.get(code);
   if (known !== undefined) return failure(call, said, { kind: 'rejected', code: known });
   return failure(call, said, { kind: 'rejected', code, ourFault: status !== 402 && status !== 409 });
 }
