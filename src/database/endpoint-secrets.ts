@@ -9,7 +9,7 @@ export interface EndpointTarget {
 }
 
 /** Long enough for a receiver to be given the new secret on the next working day. */
-export const ROTATION_OVERLAP_HOURS = 24;
+const ROTATION_OVERLAP_HOURS = 24;
 
 /** What a try needs, as it stands now; null where there is no such endpoint. */
 export async function readEndpointTarget(db: Db, id: string): Promise<EndpointTarget | null> {

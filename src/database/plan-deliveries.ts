@@ -4,7 +4,7 @@ import type { DeliveryState } from './delivery-key.ts';
 import type { Pool } from './pool.ts';
 
 /** Why an endpoint's delivery is skipped while it is disabled; people read it. */
-export const ENDPOINT_DISABLED = 'The endpoint is disabled.';
+const ENDPOINT_DISABLED = 'The endpoint is disabled.';
 
 export interface DeliveryPlan {
   readonly eventType: string;

@@ -57,7 +57,7 @@ export function createAddressGuard(
     async resolve(url) {
       const host = hostOf(url);
       const family = isIP(host);
-      const found = family === 0 ? await resolveName(host) : [{ address: host, family: family as 4 | 6 }];
+      const found = family === 0 ? await inTime(resolveName(host)) : [{ address: host, family: family as 4 | 6 }];
       // One that is not public among several would be connected to now and then.
       const refused = found.find((one) => !isAllowed(one));
       if (refused !== undefined) {
@@ -68,6 +68,19 @@ export function createAddressGuard(
       return found;
     },
   };
+}
+
+/** The system's resolver goes on for half a minute where no name server answers. */
+const RESOLVE_TIMEOUT_MS = 5_000;
+
+async function inTime<T>(resolving: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(Object.assign(new Error('No name server answered in time.'), { code: 'ETIMEOUT' }));
+    }, RESOLVE_TIMEOUT_MS);
+  });
+  return Promise.race([resolving, late]).finally(() => clearTimeout(timer));
 }
 
 /** The host of a URL that may be called at all, as it is resolved: no brackets; numbers in any spelling are dotted by now. */

@@ -11,7 +11,7 @@ export interface WebhookEndpoint extends WebhookTarget {
 }
 
 /** What most senders of webhooks give a receiver. */
-export const WEBHOOK_TIMEOUT_MS = 15_000;
+const WEBHOOK_TIMEOUT_MS = 15_000;
 
 /**
  * The first try again comes within 2 s, since most failures are restarts; the intervals double up to 6 h. Each delay is drawn
