@@ -1,4 +1,5 @@
 import { GatewayError } from '../domain/gateway-error.ts';
+import { parseRetryAfter } from '../domain/parse-retry-after.ts';
 
 interface JsonHttpOptions {
   /** The configured account's name; stands in every message. */
@@ -40,9 +41,6 @@ interface Answer {
 
 /** Refusals by which a gateway says that the request itself was understood, and is not going to be granted. */
 const DEFINITE_REFUSALS: readonly number[] = [402, 409, 422];
-
-/** A gateway that asks for more than a day's patience was misread, or is gone; a person must not wait a year to see it. */
-const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
 
 /**
  * A JSON API over HTTP with a timeout and no retry (retries live in Temporal alone, F4). A redirect is not followed:
@@ -157,17 +155,6 @@ export function createJsonHttp(options: JsonHttpOptions): JsonHttp {
     get: (path) => request({ method: 'GET', path }),
     post: (path, body, headers = {}) => request({ method: 'POST', path, body, headers }),
   };
-}
-
-/** Retry-After as milliseconds from `now`: seconds or an HTTP date; null where it is neither. */
-export function parseRetryAfter(header: string | null, now: number): number | null {
-  if (header === null) return null;
-  const text = header.trim();
-  // `Date.parse` takes many a number for a year; every HTTP date names its weekday first.
-  const date = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) - now : Number.NaN;
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : date;
-  if (Number.isNaN(ms)) return null;
-  return Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS);
 }
 
 /** What matters of the system's errors that `fetch` wraps. */

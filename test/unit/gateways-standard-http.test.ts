@@ -2,7 +2,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/domain/gateway-error.ts';
-import { createJsonHttp, parseRetryAfter } from '../../src/gateways/http.ts';
+import { parseRetryAfter } from '../../src/domain/parse-retry-after.ts';
+import { createJsonHttp } from '../../src/gateways/http.ts';
 
 const closing: (() => Promise<void>)[] = [];
 

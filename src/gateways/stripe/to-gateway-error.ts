@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
 import { GatewayError } from '../../domain/gateway-error.ts';
-import { parseRetryAfter } from '../http.ts';
+import { parseRetryAfter } from '../../domain/parse-retry-after.ts';
 import { NoAnswer, UNREADABLE_ANSWER } from './stripe-http-client.ts';
 
 export interface StripeCall {
