@@ -62,6 +62,7 @@ const server = createServer({
   audit: () => runAudit(pool, { loyaltyPointsPerMajorUnit: policies.loyaltyPointsPerMajorUnit }),
   temporalUi: uiUrl === undefined || uiUrl === '' ? null : { url: uiUrl, namespace },
   mailConfigured: config.mail !== null,
+  alertChannels: config.alerts.channels,
   now: Date.now,
 });
 

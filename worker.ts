@@ -4,17 +4,22 @@ import { Client, Connection } from '@temporalio/client';
 import { fileURLToPath } from 'node:url';
 import { createActivities, createMoneyActivities } from './src/activities/index.ts';
 import { retryInterceptor } from './src/activities/retry-interceptor.ts';
+import { watchCredentials } from './src/activities/watch-credentials.ts';
 import type { Source } from './src/activities/dependencies.ts';
 import { configWarnings, loadConfigOrExit, summariseConfig } from './src/config.ts';
 import { createPool } from './src/database/pool.ts';
 import { openWorkChannel } from './src/database/work-channel.ts';
 import { createGateway } from './src/gateways/create-gateway.ts';
+import { createAlertChannels } from './src/notify/alerts/create-alert-channels.ts';
+import { createMailer } from './src/notify/mail/create-mailer.ts';
 import { confirmPayment } from './src/relay/confirm-payment.ts';
 import { ensureSchedules } from './src/relay/ensure-schedules.ts';
 import { startRelayLoop, type RelayLoop } from './src/relay/relay-loop.ts';
+import { createSweepAlerts } from './src/relay/sweep-alerts.ts';
 import { sweepInbox } from './src/relay/sweep-inbox.ts';
 import { sweepOutbox } from './src/relay/sweep-outbox.ts';
 import { createLogger } from './src/telemetry/log.ts';
+import { startMetricsListener } from './src/telemetry/metrics-listener.ts';
 import { createMetrics } from './src/telemetry/metrics.ts';
 import { GATEWAY_TASK_QUEUE, TASK_QUEUE } from './src/workflows/messages.ts';
 
@@ -42,9 +47,17 @@ const pool = createPool({ ...config.database, max: config.database.poolMax, appl
 const sources = new Map<string, Source>(
   config.sources.map((source) => [
     source.name,
-    { gateway: createGateway(source, { toleranceMs: config.policies.webhookToleranceMs }), mode: source.mode },
+    {
+      gateway: watchCredentials(pool, createGateway(source, { toleranceMs: config.policies.webhookToleranceMs })),
+      mode: source.mode,
+    },
   ]),
 );
+const mailer = config.mail === null ? null : createMailer(config.mail);
+const alertChannels = createAlertChannels(config.alerts, {
+  ...{ mailer, now: Date.now },
+  log: (fields, message) => log.warn(fields, message),
+});
 const { address, namespace } = config.temporal;
 const connection = await NativeConnection.connect({ address }).catch((err: unknown) => {
   log.fatal({ err, address }, 'Temporal cannot be reached: start it, or set TEMPORAL_ADDRESS');
@@ -62,6 +75,7 @@ const wakeRelay = () => {
 const work = openWorkChannel(config.database.listenUrl, wakeRelay);
 const deps = {
   ...{ pool, sources, policies: config.policies, metrics, wakeRelay },
+  alerts: { channels: alertChannels, remindAfterMs: config.alerts.remindAfterMs },
   confirmPayment: async (source: string, paymentId: string, orderId: string | null) => {
     await confirmPayment(client.workflow, { source, paymentId, orderId });
   },
@@ -83,6 +97,7 @@ const workers = await Promise.all([
 for (const [name, sweep] of [
   ['inbox', sweepInbox],
   ['outbox', sweepOutbox],
+  ['alerts', createSweepAlerts(config.alerts.channels)],
 ] as const) {
   relay.push(
     startRelayLoop({
@@ -92,6 +107,11 @@ for (const [name, sweep] of [
     }),
   );
 }
+
+const counts =
+  config.workerMetrics === null
+    ? null
+    : await startMetricsListener({ registry: metrics.registry, ...config.workerMetrics });
 
 let stopping = false;
 function shutDown(signal: string): void {
@@ -106,11 +126,12 @@ process.on('SIGINT', shutDown);
 
 const running = workers.map((worker) => worker.run());
 process.send?.({ ready: true });
-log.info({ task_queues: [TASK_QUEUE, GATEWAY_TASK_QUEUE] }, 'worker ready');
+log.info({ task_queues: [TASK_QUEUE, GATEWAY_TASK_QUEUE], metrics_port: counts?.port }, 'worker ready');
 try {
   await Promise.all(running);
 } finally {
   await Promise.all(relay.map((loop) => loop.stop()));
+  await counts?.close();
   await work.close();
   await clientConnection.close();
   await connection.close();

@@ -11,6 +11,7 @@ import { createLoseSightOfCheckout } from './lose-sight-of-checkout.ts';
 import { createLoseSightOfMove } from './lose-sight-of-move.ts';
 import { createPrepareCheckout } from './prepare-checkout.ts';
 import { createReapIdempotencyKeys } from './reap-idempotency-keys.ts';
+import { createSendAlerts } from './send-alerts.ts';
 import { createSettlePayment } from './settle-payment.ts';
 
 /** All activities, bound to what they work with. Each is safe to run twice. */
@@ -24,6 +25,7 @@ export function createActivities(deps: Dependencies) {
     loseSightOfMove: createLoseSightOfMove(deps),
     expireOrder: createExpireOrder(deps),
     loseSightOfCheckout: createLoseSightOfCheckout(deps),
+    sendAlerts: createSendAlerts(deps),
     reapIdempotencyKeys: createReapIdempotencyKeys(deps),
   };
 }

@@ -2,6 +2,7 @@ import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy 
 import type { SearchAttributePair } from '@temporalio/common';
 import type { WorkflowStartOptions } from '@temporalio/client';
 import {
+  alertsWorkflowId,
   chargeWorkflowId,
   checkoutWorkflowId,
   orderWorkflowId,
@@ -103,6 +104,10 @@ export function topUpStartOptions(topUpId: string, source: string): StartOptions
     summary: `Top-up of a wallet at ${source}`,
     ...{ orderId: null, source },
   });
+}
+
+export function alertsStartOptions(channel: string): StartOptions {
+  return startOptions({ workflowId: alertsWorkflowId(channel), summary: `Alerts by ${channel}`, orderId: null });
 }
 
 /** A run that is gone when a decision comes is started again for it. */

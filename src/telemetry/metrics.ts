@@ -13,6 +13,8 @@ export interface Metrics {
   readonly relayHandedOver: Counter<'kind'>;
   /** Dead letters opened, by kind. */
   readonly deadLetters: Counter<'kind'>;
+  /** Attempts to tell people that failed, by channel: `slack`, `email`. */
+  readonly alertsFailed: Counter<'channel'>;
   /** Calls to gateways by source, call and result. */
   readonly gatewayCalls: Counter<'source' | 'call' | 'result'>;
 }
@@ -38,6 +40,9 @@ export function createMetrics(): Metrics {
       'kind',
     ]),
     deadLetters: counter('paidonce_dead_letters_total', 'Dead letters opened by kind.', ['kind']),
+    alertsFailed: counter('paidonce_alerts_failed_total', 'Attempts to tell people that failed, by channel.', [
+      'channel',
+    ]),
     gatewayCalls: counter('paidonce_gateway_calls_total', 'Calls to gateways by result.', ['source', 'call', 'result']),
   };
 }

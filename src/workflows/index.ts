@@ -1,4 +1,5 @@
 /** All workflows; what the worker bundles. */
+export { alertPeople } from './alert-people.ts';
 export { chargeSavedCard } from './charge-saved-card.ts';
 export { expireOrder } from './expire-order.ts';
 export { payOutSeller } from './pay-out-seller.ts';

@@ -46,6 +46,9 @@ export const payoutMessages = moneyMessages('payout');
 export const chargeMessages = moneyMessages('charge');
 export const topUpMessages = moneyMessages('topUp');
 
+/** Something was raised, or is over: look what is to be said. */
+export const alertsChangedSignal = defineSignal<[]>('alertsChanged');
+
 export const checkoutStateQuery = defineQuery<CheckoutState>('checkoutState');
 
 export interface DecideInput {
@@ -102,7 +105,8 @@ export type WorkflowName =
   | 'chargeSavedCard'
   | 'topUpWallet'
   | 'startCheckout'
-  | 'expireOrder';
+  | 'expireOrder'
+  | 'alertPeople';
 
 /** Started by a schedule of the same name in kebab-case. */
 export type ScheduledWorkflowName = 'reapIdempotencyKeys';

@@ -11,6 +11,10 @@ import {
 import { createActivities, createMoneyActivities } from '../../src/activities/index.ts';
 import type { Source } from '../../src/activities/dependencies.ts';
 import { retryInterceptor } from '../../src/activities/retry-interceptor.ts';
+import { createSweepAlerts } from '../../src/relay/sweep-alerts.ts';
+import type { AlertChannel } from '../../src/notify/alerts/alert-channel.ts';
+import { DEFAULT_REMIND_AFTER_MS } from '../../src/domain/plan-alerts.ts';
+import { watchCredentials } from '../../src/activities/watch-credentials.ts';
 import type { Pool } from '../../src/database/pool.ts';
 import { DEFAULT_POLICIES, type Policies } from '../../src/domain/policies.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
@@ -20,7 +24,7 @@ import { startRelayLoop } from '../../src/relay/relay-loop.ts';
 import { sweepInbox } from '../../src/relay/sweep-inbox.ts';
 import { sweepOutbox } from '../../src/relay/sweep-outbox.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { GATEWAY_TASK_QUEUE, TASK_QUEUE } from '../../src/workflows/messages.ts';
 
 // A test's own output is what its reader looks for; the engine speaks up about trouble only.
@@ -58,11 +62,11 @@ export function standardSource(url: string, name = 'sim'): [string, Source] {
 export const TEST_WEBHOOK_SECRET = `whsec_${Buffer.from('a secret of twenty-four b').toString('base64')}`;
 
 export interface Engine {
+  readonly metrics: Metrics;
   stop(): Promise<void>;
 }
 
-/** What worker.ts does, inside the test's process: both workers, and the relay unless it is left out. */
-export async function startEngine(options: {
+export interface EngineOptions {
   readonly pool: Pool;
   readonly address: string;
   readonly namespace: string;
@@ -70,16 +74,28 @@ export async function startEngine(options: {
   readonly sources: readonly [string, Source][];
   readonly policies?: Partial<Policies>;
   readonly relay?: boolean;
-}): Promise<Engine> {
+  /** Where people are told, and after how long they are reminded; without, nobody is. */
+  readonly alerts?: { readonly channels: readonly AlertChannel[]; readonly remindAfterMs?: number };
+}
+
+/** What worker.ts does, inside the test's process: both workers, and the relay unless it is left out. */
+export async function startEngine(options: EngineOptions): Promise<Engine> {
   const connection = await NativeConnection.connect({ address: options.address });
   const metrics = createMetrics();
+  const channels = options.alerts?.channels ?? [];
   const log = createLogger('silent', 'test');
   const loops: ReturnType<typeof startRelayLoop>[] = [];
   const deps = {
     pool: options.pool,
-    sources: new Map(options.sources),
+    sources: new Map(
+      options.sources.map(([name, source]) => [
+        name,
+        { ...source, gateway: watchCredentials(options.pool, source.gateway) },
+      ]),
+    ),
     policies: { ...DEFAULT_POLICIES, ...options.policies },
     metrics,
+    alerts: { channels, remindAfterMs: options.alerts?.remindAfterMs ?? DEFAULT_REMIND_AFTER_MS },
     confirmPayment: async (source: string, paymentId: string, orderId: string | null) => {
       await confirmPayment(options.client.workflow, { source, paymentId, orderId });
     },
@@ -99,7 +115,8 @@ export async function startEngine(options: {
   ]);
   const running = workers.map((worker) => worker.run());
   if (options.relay ?? true) {
-    for (const sweep of [sweepInbox, sweepOutbox]) {
+    const sweepAlerts = createSweepAlerts(channels.map(({ name }) => name));
+    for (const sweep of [sweepInbox, sweepOutbox, ...(channels.length > 0 ? [sweepAlerts] : [])]) {
       loops.push(
         startRelayLoop({
           sweep: () => sweep({ pool: options.pool, client: options.client.workflow, metrics, log, batch: 100 }),
@@ -110,6 +127,7 @@ export async function startEngine(options: {
     }
   }
   return {
+    metrics,
     async stop() {
       await Promise.all(loops.map((loop) => loop.stop()));
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { startSimulator, type Simulator } from '../../src/gateways/simulator/start-simulator.ts';
 import type { Policies } from '../../src/domain/policies.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
-import { standardSource, startEngine, TEST_WEBHOOK_SECRET, type Engine } from './engine.ts';
+import { standardSource, startEngine, TEST_WEBHOOK_SECRET, type Engine, type EngineOptions } from './engine.ts';
 import { createTestNamespace } from './temporal.ts';
 
 /** A database, a gateway and an engine, wired as in production but inside the test's process. */
@@ -29,7 +29,12 @@ export interface LabTemporal {
 }
 
 export async function openPaymentLab(
-  options: { readonly temporal?: LabTemporal; readonly policies?: Partial<Policies>; readonly relay?: boolean } = {},
+  options: {
+    readonly temporal?: LabTemporal;
+    readonly policies?: Partial<Policies>;
+    readonly relay?: boolean;
+    readonly alerts?: EngineOptions['alerts'];
+  } = {},
 ): Promise<PaymentLab> {
   const [db, temporal, simulator] = await Promise.all([
     createTestDatabase(),
@@ -44,6 +49,7 @@ export async function openPaymentLab(
     sources: [standardSource(simulator.url)],
     ...(options.policies === undefined ? {} : { policies: options.policies }),
     ...(options.relay === undefined ? {} : { relay: options.relay }),
+    ...(options.alerts === undefined ? {} : { alerts: options.alerts }),
   });
   const control = async (path: string, body: unknown = {}, method = 'POST') => {
     const answer = await fetch(`${simulator.url}/sim/${path}`, { method, body: JSON.stringify(body) });
