@@ -156,6 +156,29 @@ create table checkouts (
   constraint checkouts_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'unknown'::text, 'needs_review'::text])))
 );
 
+create table consumer_deliveries (
+  consumer text not null,
+  target text not null,
+  event_id text not null,
+  n bigint not null generated always as identity,
+  event_type text not null,
+  order_id text,
+  source text,
+  payment_id text,
+  status text not null,
+  leased_until timestamp with time zone,
+  attempts integer default 0 not null,
+  last_error text,
+  last_status integer,
+  planned_at timestamp with time zone default now() not null,
+  first_attempt_at timestamp with time zone,
+  last_attempt_at timestamp with time zone,
+  done_at timestamp with time zone,
+  constraint consumer_deliveries_pkey PRIMARY KEY (consumer, target, event_id),
+  constraint consumer_deliveries_n_key UNIQUE (n),
+  constraint consumer_deliveries_status_check CHECK ((status = ANY (ARRAY['in_progress'::text, 'done'::text, 'skipped'::text, 'dead'::text])))
+);
+
 create table dead_letters (
   id text not null,
   kind text not null,
@@ -177,6 +200,26 @@ create table dead_letters (
   constraint dead_letters_pkey PRIMARY KEY (id),
   constraint dead_letters_kind_check CHECK ((kind = ANY (ARRAY['refund_failed'::text, 'payout_failed'::text, 'outcome_unknown'::text, 'wrong_currency'::text, 'late_capture'::text, 'order_not_payable'::text, 'unmatched_payment'::text, 'unknown_at_gateway'::text, 'event_unreadable'::text, 'delivery_failed'::text, 'refunds_exceed_captured'::text]))),
   constraint dead_letters_status_check CHECK ((status = ANY (ARRAY['open'::text, 'decided'::text, 'recovered'::text])))
+);
+
+create table endpoint_secrets (
+  endpoint_id text not null,
+  secret text not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  expires_at timestamp with time zone,
+  constraint endpoint_secrets_pkey PRIMARY KEY (endpoint_id, secret)
+);
+
+create table endpoints (
+  id text not null,
+  url text not null,
+  event_types text[] not null,
+  disabled boolean default false not null,
+  created_by text not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint endpoints_pkey PRIMARY KEY (id),
+  constraint endpoints_event_types_check CHECK ((cardinality(event_types) > 0))
 );
 
 create table gateway_calls (
@@ -558,6 +601,10 @@ CREATE INDEX alerts_not_handed_over ON public.alerts USING btree (id) WHERE (han
 CREATE UNIQUE INDEX alerts_one_open ON public.alerts USING btree (key) WHERE (closed_at IS NULL);
 CREATE INDEX api_keys_by_client ON public.api_keys USING btree (client);
 CREATE INDEX charges_by_order ON public.charges USING btree (order_id);
+CREATE INDEX consumer_deliveries_by_event ON public.consumer_deliveries USING btree (event_id);
+CREATE INDEX consumer_deliveries_by_payment ON public.consumer_deliveries USING btree (source, payment_id);
+CREATE INDEX consumer_deliveries_by_target ON public.consumer_deliveries USING btree (consumer, target, n);
+CREATE INDEX consumer_deliveries_open ON public.consumer_deliveries USING btree (planned_at) WHERE (status = 'in_progress'::text);
 CREATE INDEX dead_letters_by_payment ON public.dead_letters USING btree (source, payment_id);
 CREATE INDEX dead_letters_open ON public.dead_letters USING btree (extra_capture DESC, since) WHERE (status = 'open'::text);
 CREATE INDEX idempotency_keys_completed ON public.idempotency_keys USING btree (completed_at) WHERE (status = 'completed'::text);
@@ -589,6 +636,7 @@ alter table api_keys add constraint api_keys_client_fkey FOREIGN KEY (client) RE
 alter table bookings add constraint bookings_order_id_line_id_fkey FOREIGN KEY (order_id, line_id) REFERENCES order_lines(order_id, id);
 alter table charges add constraint charges_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
 alter table checkouts add constraint checkouts_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
+alter table endpoint_secrets add constraint endpoint_secrets_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES endpoints(id);
 alter table gift_cards add constraint gift_cards_order_id_line_id_fkey FOREIGN KEY (order_id, line_id) REFERENCES order_lines(order_id, id);
 alter table invoices add constraint invoices_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
 alter table loyalty_entries add constraint loyalty_entries_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);

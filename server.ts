@@ -14,6 +14,8 @@ import { saveRefusals } from './src/database/refusals.ts';
 import { openWorkChannel } from './src/database/work-channel.ts';
 import { createGateway } from './src/gateways/create-gateway.ts';
 import { handOver } from './src/relay/hand-over.ts';
+import { createAddressGuard } from './src/notify/address-guard.ts';
+import { createOutgoing } from './src/notify/create-outgoing.ts';
 import { createLogger } from './src/telemetry/log.ts';
 import { createMetrics } from './src/telemetry/metrics.ts';
 
@@ -61,6 +63,7 @@ const server = createServer({
   },
   audit: () => runAudit(pool, { loyaltyPointsPerMajorUnit: policies.loyaltyPointsPerMajorUnit }),
   temporalUi: uiUrl === undefined || uiUrl === '' ? null : { url: uiUrl, namespace },
+  outgoing: createOutgoing(createAddressGuard(config.outgoing.allowNetworks)),
   mailConfigured: config.mail !== null,
   alertChannels: config.alerts.channels,
   now: Date.now,

@@ -2,16 +2,19 @@
 import { NativeConnection, Runtime, Worker, DefaultLogger } from '@temporalio/worker';
 import { Client, Connection } from '@temporalio/client';
 import { fileURLToPath } from 'node:url';
-import { createActivities, createMoneyActivities } from './src/activities/index.ts';
+import { createActivities, createDeliveryActivities, createMoneyActivities } from './src/activities/index.ts';
 import { retryInterceptor } from './src/activities/retry-interceptor.ts';
 import { watchCredentials } from './src/activities/watch-credentials.ts';
 import type { Source } from './src/activities/dependencies.ts';
 import { configWarnings, loadConfigOrExit, summariseConfig } from './src/config.ts';
+import { readEndpointTarget } from './src/database/endpoint-secrets.ts';
 import { createPool } from './src/database/pool.ts';
 import { openWorkChannel } from './src/database/work-channel.ts';
 import { createGateway } from './src/gateways/create-gateway.ts';
 import { createAlertChannels } from './src/notify/alerts/create-alert-channels.ts';
 import { createMailer } from './src/notify/mail/create-mailer.ts';
+import { createAddressGuard } from './src/notify/address-guard.ts';
+import { createConsumers, typesOf } from './src/notify/consumers/index.ts';
 import { confirmPayment } from './src/relay/confirm-payment.ts';
 import { ensureSchedules } from './src/relay/ensure-schedules.ts';
 import { startRelayLoop, type RelayLoop } from './src/relay/relay-loop.ts';
@@ -21,7 +24,7 @@ import { sweepOutbox } from './src/relay/sweep-outbox.ts';
 import { createLogger } from './src/telemetry/log.ts';
 import { startMetricsListener } from './src/telemetry/metrics-listener.ts';
 import { createMetrics } from './src/telemetry/metrics.ts';
-import { GATEWAY_TASK_QUEUE, TASK_QUEUE } from './src/workflows/messages.ts';
+import { DELIVERY_TASK_QUEUE, GATEWAY_TASK_QUEUE, TASK_QUEUE } from './src/workflows/messages.ts';
 
 /** Steps in hand may finish; a local activity that would go on for ever is cut off after the force time. */
 const SHUTDOWN_GRACE = '5s';
@@ -73,8 +76,13 @@ const wakeRelay = () => {
 };
 // Work that other processes, the API first, leave for the relays.
 const work = openWorkChannel(config.database.listenUrl, wakeRelay);
+const consumers = createConsumers({
+  ...{ mailer, sinks: config.sinks },
+  guard: createAddressGuard(config.outgoing.allowNetworks),
+  readEndpoint: (id) => readEndpointTarget(pool, id),
+});
 const deps = {
-  ...{ pool, sources, policies: config.policies, metrics, wakeRelay },
+  ...{ pool, sources, policies: config.policies, metrics, wakeRelay, consumers, log },
   alerts: { channels: alertChannels, remindAfterMs: config.alerts.remindAfterMs },
   confirmPayment: async (source: string, paymentId: string, orderId: string | null) => {
     await confirmPayment(client.workflow, { source, paymentId, orderId });
@@ -92,8 +100,10 @@ const workers = await Promise.all([
     activities: createActivities(deps),
   }),
   Worker.create({ ...common, taskQueue: GATEWAY_TASK_QUEUE, activities: createMoneyActivities(deps) }),
+  Worker.create({ ...common, taskQueue: DELIVERY_TASK_QUEUE, activities: createDeliveryActivities(deps) }),
 ]);
 
+const consumerTypes = typesOf(consumers);
 for (const [name, sweep] of [
   ['inbox', sweepInbox],
   ['outbox', sweepOutbox],
@@ -101,7 +111,7 @@ for (const [name, sweep] of [
 ] as const) {
   relay.push(
     startRelayLoop({
-      sweep: () => sweep({ pool, client: client.workflow, metrics, log, batch: config.relay.batch }),
+      sweep: () => sweep({ pool, client: client.workflow, metrics, log, consumerTypes, batch: config.relay.batch }),
       pollMs: config.relay.pollMs,
       onError: (err) => log.warn({ relay: name, err }, 'relay sweep failed; the next one follows'),
     }),
@@ -126,7 +136,8 @@ process.on('SIGINT', shutDown);
 
 const running = workers.map((worker) => worker.run());
 process.send?.({ ready: true });
-log.info({ task_queues: [TASK_QUEUE, GATEWAY_TASK_QUEUE], metrics_port: counts?.port }, 'worker ready');
+const queues = [TASK_QUEUE, GATEWAY_TASK_QUEUE, DELIVERY_TASK_QUEUE];
+log.info({ task_queues: queues, metrics_port: counts?.port }, 'worker ready');
 try {
   await Promise.all(running);
 } finally {

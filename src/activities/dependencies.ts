@@ -3,6 +3,8 @@ import type { Mode } from '../domain/gateway-facts.ts';
 import type { Policies } from '../domain/policies.ts';
 import type { Gateway } from '../gateways/gateway.ts';
 import type { AlertChannel } from '../notify/alerts/alert-channel.ts';
+import type { Consumer } from '../notify/consumer.ts';
+import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 /** One configured account, as the activities use it. */
@@ -20,6 +22,9 @@ export interface Dependencies {
   readonly metrics: Metrics;
   /** How people are told that something waits for them. */
   readonly alerts: { readonly channels: readonly AlertChannel[]; readonly remindAfterMs: number };
+  /** Who is told of announced events. */
+  readonly consumers: readonly Consumer[];
+  readonly log: Logger;
   /** Has a payment's workflow look at the gateway now, and waits until it has (update-with-start by the business key). */
   readonly confirmPayment: (source: string, paymentId: string, orderId: string | null) => Promise<void>;
   /** Tells the relay of this process that the outbox has a new row; polling finds it too. */

@@ -1,5 +1,6 @@
 import { createDecide } from './decide.ts';
 import type { Dependencies } from './dependencies.ts';
+import { createDeliver } from './deliver.ts';
 import { createExecuteCardPayment } from './execute-card-payment.ts';
 import { createExecutePayout } from './execute-payout.ts';
 import { createExecuteRefund } from './execute-refund.ts';
@@ -7,8 +8,10 @@ import { createExpireOrder } from './expire-order.ts';
 import { createLookAtCardPayment } from './look-at-card-payment.ts';
 import { createLookAtPayout } from './look-at-payout.ts';
 import { createLookAtRefund } from './look-at-refund.ts';
+import { createLoseDelivery } from './lose-delivery.ts';
 import { createLoseSightOfCheckout } from './lose-sight-of-checkout.ts';
 import { createLoseSightOfMove } from './lose-sight-of-move.ts';
+import { createPlanDeliveries } from './plan-deliveries.ts';
 import { createPrepareCheckout } from './prepare-checkout.ts';
 import { createReapIdempotencyKeys } from './reap-idempotency-keys.ts';
 import { createSendAlerts } from './send-alerts.ts';
@@ -26,6 +29,8 @@ export function createActivities(deps: Dependencies) {
     expireOrder: createExpireOrder(deps),
     loseSightOfCheckout: createLoseSightOfCheckout(deps),
     sendAlerts: createSendAlerts(deps),
+    planDeliveries: createPlanDeliveries(deps),
+    loseDelivery: createLoseDelivery(deps),
     reapIdempotencyKeys: createReapIdempotencyKeys(deps),
   };
 }
@@ -40,5 +45,11 @@ export function createMoneyActivities(deps: Dependencies) {
   };
 }
 
+/** Calls to other services; on a task queue of their own, likewise. */
+export function createDeliveryActivities(deps: Dependencies) {
+  return { deliver: createDeliver(deps) };
+}
+
 export type Activities = ReturnType<typeof createActivities>;
 export type MoneyActivities = ReturnType<typeof createMoneyActivities>;
+export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;

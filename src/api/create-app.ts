@@ -8,6 +8,8 @@ import { type HttpAnswer, problemResponse } from './problem-response.ts';
 import { ROUTES } from './routes/index.ts';
 import { problemOf, send, serveRoute } from './serve-route.ts';
 
+const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch' } as const;
+
 /** The API on Express: routing only; reading, checking and answering are the same for every route and ours. */
 export function createApp(deps: ApiDeps): Express {
   const app = express();
@@ -16,8 +18,7 @@ export function createApp(deps: ApiDeps): Express {
     const path = expressPath(route.path);
     const serve = (request: Request, response: Response): Promise<void> =>
       serveRoute(deps, route, request.params as Record<string, string>, request, response);
-    if (route.method === 'GET') app.get(path, serve);
-    else app.post(path, serve);
+    app[METHODS[route.method]](path, serve);
   }
   const document = openApiDocument(ROUTES);
   page(app, '/openapi.json', { 'content-type': 'application/json' }, JSON.stringify(document));

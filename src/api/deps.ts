@@ -28,6 +28,15 @@ export interface ApiDeps {
   readonly log: Logger;
   /** Where people look at runs; null where nobody said. */
   readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
+  /** Addresses of outgoing webhooks, and single webhooks for a person who waits. */
+  readonly outgoing: {
+    /** Why an address must not be called; null where it may. */
+    refusalOf(url: string): Promise<string | null>;
+    sendOnce(
+      target: { readonly url: string; readonly secrets: readonly string[] },
+      message: { readonly id: string; readonly body: string },
+    ): Promise<{ readonly status: number | null; readonly body: string | null; readonly error: string | null }>;
+  };
   /** Whether receipts can be sent. */
   readonly mailConfigured: boolean;
   /** Where people are told that something waits for them. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PROBLEMS, type ProblemCode } from '../domain/problem.ts';
 import { type JsonObject, OpenApiSchemas } from './openapi-schemas.ts';
+import { openApiWebhooks } from './openapi-webhooks.ts';
 import type { Route } from './route.ts';
 
 const receipt = z
@@ -43,6 +44,7 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
         'Amounts are integers in minor units, beside their ISO 4217 code.',
     },
     paths,
+    webhooks: openApiWebhooks(),
     components: {
       schemas: schemas.named,
       securitySchemes: {

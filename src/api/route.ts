@@ -27,7 +27,7 @@ export interface RouteRequest<P extends string, Q, B> {
  * One route as data: what serves it and what documents it are the same thing, so that the document cannot be stale.
  */
 export interface Route<P extends string = string, Q extends z.ZodType = z.ZodType, B extends z.ZodType = z.ZodType> {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PATCH';
   /** As OpenAPI writes it: `/v1/orders/{order_id}`. */
   readonly path: P;
   /** What the API key must allow; null: open to everyone. */

@@ -5,11 +5,23 @@ import { formatMoney } from '../domain/money.ts';
 export interface TimelineEntry {
   readonly at: string;
   readonly kind:
-    'delivery' | 'handed_over' | 'decided' | 'consequence' | 'ledger' | 'refund' | 'mail' | 'dead_letter' | 'decision';
+    | 'delivery'
+    | 'handed_over'
+    | 'decided'
+    | 'consequence'
+    | 'ledger'
+    | 'refund'
+    | 'delivered_out'
+    | 'mail'
+    | 'dead_letter'
+    | 'decision';
   readonly text: string;
 }
 
 type Data = TimelineRow['data'];
+
+/** The consumer that sends receipts by mail. */
+const RECEIPT = 'receipt';
 
 const SAYS: Readonly<Record<TimelineRow['what'], (data: Data) => Omit<TimelineEntry, 'at'>>> = {
   delivery: (d) => ({
@@ -40,6 +52,8 @@ const SAYS: Readonly<Record<TimelineRow['what'], (data: Data) => Omit<TimelineEn
     text: `${d['kind'] === 'invoice' ? 'receipt' : 'credit note'} ${d['number']}${ofMoney(d)} written`,
   }),
   posting: (d) => ({ kind: 'ledger', text: `ledger ${d['key']}: ${d['lines']} (minor units, ${d['currency']})` }),
+  told: (d) =>
+    d['consumer'] === RECEIPT ? { kind: 'mail', text: mailText(d) } : { kind: 'delivered_out', text: toldText(d) },
   dead_letter: (d) => ({ kind: 'dead_letter', text: `${d['kind']}: ${d['last_error']}` }),
   dead_letter_closed: (d) => ({
     kind: 'decision',
@@ -53,15 +67,37 @@ const SAYS: Readonly<Record<TimelineRow['what'], (data: Data) => Omit<TimelineEn
 };
 
 /**
- * What people read of a row: one line, and for a receipt a second one that says what became of its mail.
+ * What people read of a row: one line, and for a receipt that nobody is there to send a second one that says so.
  *
- * @param mailConfigured whether there is a mail server
+ * @param mailConfigured whether there is a mail server; its consumer's own lines tell what became of a mail
  */
 export function timelineEntries({ at, what, data }: TimelineRow, mailConfigured: boolean): TimelineEntry[] {
   const entry = { at: at.toISOString(), ...SAYS[what](data) };
-  if (what !== 'invoice' || data['kind'] !== 'invoice') return [entry];
-  const reason = mailConfigured ? 'mail is not sent by this version' : 'no SMTP_URL';
-  return [entry, { at: entry.at, kind: 'mail', text: `receipt not sent: ${reason}` }];
+  if (what !== 'invoice' || data['kind'] !== 'invoice' || mailConfigured) return [entry];
+  return [entry, { at: entry.at, kind: 'mail', text: 'receipt not sent: no SMTP_URL' }];
+}
+
+function mailText(d: Data): string {
+  const about = `receipt for ${d['event_type']}`;
+  const why = String(d['last_error'] ?? '');
+  if (d['status'] === 'done') return `${about} sent${attempts(d, 1)}`;
+  if (d['status'] === 'skipped') return why.startsWith('receipt not sent') ? why : `receipt not sent: ${why}`;
+  return `${about} not sent${d['status'] === 'dead' ? '' : ' yet'}${attempts(d)}: ${why === '' ? 'it is being sent' : why}`;
+}
+
+function toldText(d: Data): string {
+  const whom = d['target'] === '-' ? `to ${d['consumer']}` : `by ${d['consumer']} to endpoint ${d['target']}`;
+  const about = `${d['event_type']} told ${whom}`;
+  const why = d['last_error'] === null ? '' : `: ${d['last_error']}`;
+  if (d['status'] === 'done') return `${about}, done${attempts(d)}`;
+  if (d['status'] === 'skipped') return `${about}, skipped${why}`;
+  return `${about}, ${d['status'] === 'dead' ? 'not taken, a person is asked' : 'not taken yet'}${attempts(d)}${why}`;
+}
+
+/** @param usual so many go without saying */
+function attempts(d: Data, usual?: number): string {
+  const n = Number(d['attempts']);
+  return n === usual ? '' : ` after ${n} ${n === 1 ? 'attempt' : 'attempts'}`;
 }
 
 function eventText(d: Data): string {

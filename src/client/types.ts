@@ -115,6 +115,15 @@ export interface Confirmation {
 export interface TimelineEntry {
   at: string;
   kind:
-    'delivery' | 'handed_over' | 'decided' | 'consequence' | 'ledger' | 'refund' | 'mail' | 'dead_letter' | 'decision';
+    | 'delivery'
+    | 'handed_over'
+    | 'decided'
+    | 'consequence'
+    | 'ledger'
+    | 'refund'
+    | 'delivered_out'
+    | 'mail'
+    | 'dead_letter'
+    | 'decision';
   text: string;
 }

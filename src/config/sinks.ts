@@ -1,5 +1,8 @@
 import { z } from 'zod';
-import { text, url } from './settings.ts';
+import { ANNOUNCEMENT_TYPES, EVERY_TYPE } from '../domain/announcement-types.ts';
+import { oneOf, text, url } from './settings.ts';
+
+const TYPES = Object.keys(ANNOUNCEMENT_TYPES);
 
 /** What a header may be called and hold, so that a mistake is seen at the start and not at the first event. */
 const headers = z.record(
@@ -15,7 +18,7 @@ const sink = z.strictObject(
       .regex(/^[a-z0-9-]{1,32}$/, { error: 'must be 1 to 32 of a-z, 0-9 and "-"' }),
     url: url(['http', 'https'], 'https://crm.example/events'),
     event_types: z
-      .array(text('the name of an event type'), { error: 'is missing; give a list such as [order.paid]' })
+      .array(oneOf([EVERY_TYPE, ...TYPES]), { error: 'is missing; give a list such as [order.paid]' })
       .min(1, { error: 'is empty; give a list such as [order.paid]' }),
     secret: text('the bearer token').nullish(),
     headers: headers.nullish(),
@@ -35,7 +38,7 @@ export const sinksSchema = z
   })
   .transform((sinks) =>
     sinks.map((one) => ({
-      ...{ name: one.name, url: one.url, types: one.event_types },
+      ...{ name: one.name, url: one.url, types: one.event_types.includes(EVERY_TYPE) ? TYPES : one.event_types },
       ...{ secret: one.secret ?? null, headers: one.headers ?? {} },
     })),
   );

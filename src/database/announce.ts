@@ -9,7 +9,9 @@ export interface Announcement {
 }
 
 /**
- * Writes events into the outbox in the transaction that made them true (G1). Those about an order get its next versions.
+ * Writes events into the outbox in the transaction that made them true (G1). Those about an order get its next versions; those
+ * about none (a payout, a refund of a payment without an order) get the row's own number, which grows as well: whoever
+ * announces holds the row that the event is about.
  */
 export async function announce(
   tx: PoolClient,
@@ -20,9 +22,14 @@ export async function announce(
   await tx.query(
     `with version as (
        update orders set aggregate_version = aggregate_version + $2 where id = $1 returning aggregate_version - $2 as base)
-     insert into outbox (event_type, aggregate_id, aggregate_version, payload)
-     select e.event_type, coalesce(e.aggregate_id, $1, ''), coalesce((select base from version), (select max(aggregate_version) from outbox where aggregate_id = $1), 0) + e.n, e.payload
-     from unnest($3::text[], $4::text[], $5::jsonb[]) with ordinality as e (event_type, aggregate_id, payload, n)`,
+     insert into outbox (id, event_type, aggregate_id, aggregate_version, payload)
+     overriding system value
+     select e.id, e.event_type, coalesce(e.aggregate_id, $1, ''),
+            case when $1::text is null then e.id
+                 else coalesce((select base from version), (select max(aggregate_version) from outbox where aggregate_id = $1), 0) + e.n end,
+            e.payload
+     from (select nextval(pg_get_serial_sequence('outbox', 'id')) as id, u.*
+           from unnest($3::text[], $4::text[], $5::jsonb[]) with ordinality as u (event_type, aggregate_id, payload, n)) e`,
     [
       orderId,
       announcements.length,

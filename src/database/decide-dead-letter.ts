@@ -1,6 +1,7 @@
 import { deadLetterChoices, type DeadLetterChoice, type DeadLetterKind } from '../domain/dead-letter-choices.ts';
 import type { Policies } from '../domain/policies.ts';
 import { announce } from './announce.ts';
+import { decideDelivery } from './decide-delivery.ts';
 import { decideHeldEvent } from './decide-held-event.ts';
 import { decideHeldPayment } from './decide-held-payment.ts';
 import { decideMoneyMove } from './decide-money-move.ts';
@@ -114,8 +115,9 @@ async function follow(tx: Tx, row: DecidedRow, decision: Decision, policies: Pol
     case 'unknown_at_gateway':
       return decideHeldPayment(tx, row, decision, policies);
     case 'event_unreadable':
-    case 'delivery_failed':
       return decideHeldEvent(tx, row, decision);
+    case 'delivery_failed':
+      return decideDelivery(tx, row, decision);
     // Nothing is left to do but to know that a person has seen it.
     case 'refunds_exceed_captured':
   }

@@ -17,6 +17,7 @@ export interface TimelineRow {
     | 'package'
     | 'invoice'
     | 'posting'
+    | 'told'
     | 'dead_letter'
     | 'dead_letter_closed';
   /** Texts, numbers and truth values; amounts as decimal text. */
@@ -85,6 +86,9 @@ const PARTS = [
             'lines', string_agg(side || ' ' || account || ' ' || amount, ', ' order by side desc, account))
    from ledger_entries cross join decided left join refunded r using (refund_id)
    where source = $1 and payment_id = $2 group by source_event_id, currency`,
+  `select coalesce(done_at, last_attempt_at, planned_at), 'told', json_build_object('consumer', consumer, 'target', target,
+          'event_type', event_type, 'status', status, 'attempts', attempts, 'last_error', last_error)
+   from consumer_deliveries where source = $1 and payment_id = $2`,
   `select since, 'dead_letter', json_build_object('kind', kind, 'last_error', last_error)
    from dead_letters where source = $1 and payment_id = $2`,
   `select closed_at, 'dead_letter_closed', json_build_object('kind', kind, 'status', status,

@@ -106,6 +106,27 @@ export function outboxEventId(id: string): string {
   return join('outbox', id);
 }
 
+/** The inverse of `outboxEventId`, with the row's number; null for any other id, another spelling included. */
+export function parseOutboxEventId(id: string): string | null {
+  const [, digits = ''] = id.split(':');
+  return /^[1-9]\d{0,18}$/.test(digits) && outboxEventId(digits) === id ? digits : null;
+}
+
+/** The consumer that stands for the endpoints of other services, each a target of its own. */
+export const WEBHOOK_CONSUMER = 'webhook';
+/** The target of a consumer that has one only. */
+export const ONLY_TARGET = '-';
+
+/** A consumer's name at the gate (C1): `webhook:{endpoint_id}` where it has several targets. */
+export function gateConsumer(consumer: string, target: string): string {
+  return target === ONLY_TARGET ? consumer : join(consumer, target);
+}
+
+/** One delivery of one event, as its workflow and its dead letter name it. */
+export function deliveryKey(consumer: string, target: string): string {
+  return join(consumer, target);
+}
+
 /** `{source}:{event_id}`: an event's name where events of several sources meet (C1). */
 export function qualifiedEventId(source: string, eventId: string): string {
   return join(source, eventId);

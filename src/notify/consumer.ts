@@ -45,7 +45,9 @@ export interface Delivery {
 }
 
 /** `skipped`: there is nothing to do, and the reason (without personal data) is shown to people. */
-export type DeliveryResult = { readonly status: 'done' } | { readonly status: 'skipped'; readonly reason: string };
+export type DeliveryResult =
+  | { readonly status: 'done'; /** What the target answered, where it speaks HTTP. */ readonly httpStatus?: number }
+  | { readonly status: 'skipped'; readonly reason: string };
 
 /** How often, and for how long, a failed attempt is repeated before a person is asked. Carried out by Temporal alone (F4). */
 export interface ConsumerRetry {
@@ -66,7 +68,7 @@ export interface ConsumerRetry {
 export interface Consumer {
   /** Stands in consumer_deliveries and in processed_events; never changes. */
   readonly name: string;
-  /** The event types that it is told of. */
+  /** The event types that it is told of. The consumer of endpoints has none: each endpoint subscribes for itself. */
   readonly types: readonly string[];
   readonly retry: ConsumerRetry;
   deliver(delivery: Delivery): Promise<DeliveryResult>;

@@ -8,13 +8,21 @@ export class DeliveryError extends Error {
   readonly retryAfterMs: number | null;
   /** Trying again cannot help: a person is asked at once. */
   readonly final: boolean;
+  /** What the target answered, where it speaks HTTP and did answer. */
+  readonly httpStatus: number | null;
 
   constructor(
     message: string,
-    options: { readonly retryAfterMs?: number | null; readonly final?: boolean; readonly cause?: unknown } = {},
+    options: {
+      readonly retryAfterMs?: number | null;
+      readonly final?: boolean;
+      readonly httpStatus?: number | null;
+      readonly cause?: unknown;
+    } = {},
   ) {
     super(message, { cause: options.cause });
     this.retryAfterMs = options.retryAfterMs ?? null;
     this.final = options.final ?? false;
+    this.httpStatus = options.httpStatus ?? null;
   }
 }

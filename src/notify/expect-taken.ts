@@ -10,5 +10,9 @@ export function expectTaken(name: string, { status, retryAfterMs }: PostAnswer):
   if (status >= 200 && status <= 299) return;
   const redirects = status >= 300 && status <= 399;
   const why = redirects ? ', a redirect, which is not followed: correct its address' : '';
-  throw new DeliveryError(`${name} answered ${status}${why}.`, { retryAfterMs, final: status === 410 });
+  throw new DeliveryError(`${name} answered ${status}${why}.`, {
+    retryAfterMs,
+    httpStatus: status,
+    final: status === 410,
+  });
 }

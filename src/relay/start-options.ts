@@ -6,6 +6,7 @@ import {
   chargeWorkflowId,
   checkoutWorkflowId,
   orderWorkflowId,
+  outboxEventId,
   paymentWorkflowId,
   payoutWorkflowId,
   refundWorkflowId,
@@ -109,6 +110,17 @@ export function topUpStartOptions(topUpId: string, source: string): StartOptions
 export function alertsStartOptions(channel: string): StartOptions {
   return startOptions({ workflowId: alertsWorkflowId(channel), summary: `Alerts by ${channel}`, orderId: null });
 }
+
+export function deliveryStartOptions(outboxId: bigint | string, eventType: string, payload: Payload): StartOptions {
+  const text = (field: string) => (typeof payload[field] === 'string' ? payload[field] : null);
+  return startOptions({
+    workflowId: outboxEventId(String(outboxId)),
+    summary: `Tells everybody who wants to know of ${eventType}`,
+    ...{ orderId: text('order_id'), paymentId: text('payment_id'), source: text('source') },
+  });
+}
+
+type Payload = Readonly<Record<string, unknown>>;
 
 /** A run that is gone when a decision comes is started again for it. */
 export function decidedStartOptions(workflowId: string): StartOptions {

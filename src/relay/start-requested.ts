@@ -1,7 +1,8 @@
 import type { WorkflowClient } from '@temporalio/client';
+import type { SignalDefinition } from '@temporalio/common';
 import {
   chargeMessages,
-  type MoneyMessages,
+  deliveryChangedSignal,
   payoutMessages,
   refundMessages,
   topUpMessages,
@@ -64,7 +65,8 @@ const STARTS: Readonly<Record<string, (work: RequestedWork) => { workflow: Workf
  * @returns false for a row that asks for none: an announcement
  */
 export async function startRequested(client: WorkflowClient, work: RequestedWork): Promise<boolean> {
-  if (work.eventType === 'dead_letter.decided') return tellDecision(client, work.payload['workflow_id']);
+  if (work.eventType === 'dead_letter.decided' || work.eventType === 'delivery.requested')
+    return tellDecision(client, work.payload['workflow_id']);
   const start = STARTS[work.eventType];
   if (start === undefined) return false;
   const { workflow, options } = start(work);
@@ -85,14 +87,15 @@ async function tellDecision(client: WorkflowClient, workflowId: unknown): Promis
   if (told === undefined || typeof workflowId !== 'string') return false;
   await client.signalWithStart(told.workflow, {
     ...decidedStartOptions(workflowId),
-    signal: told.messages.changed,
+    signal: told.changed,
   });
   return true;
 }
 
-const TOLD: Readonly<Record<string, { readonly workflow: WorkflowName; readonly messages: MoneyMessages }>> = {
-  refund: { workflow: 'refundPayment', messages: refundMessages },
-  payout: { workflow: 'payOutSeller', messages: payoutMessages },
-  charge: { workflow: 'chargeSavedCard', messages: chargeMessages },
-  top_up: { workflow: 'topUpWallet', messages: topUpMessages },
+const TOLD: Readonly<Record<string, { readonly workflow: WorkflowName; readonly changed: SignalDefinition<[]> }>> = {
+  refund: { workflow: 'refundPayment', changed: refundMessages.changed },
+  payout: { workflow: 'payOutSeller', changed: payoutMessages.changed },
+  charge: { workflow: 'chargeSavedCard', changed: chargeMessages.changed },
+  top_up: { workflow: 'topUpWallet', changed: topUpMessages.changed },
+  outbox: { workflow: 'deliverEvent', changed: deliveryChangedSignal },
 };

@@ -12,6 +12,8 @@ export interface RelayDependencies {
   readonly client: WorkflowClient;
   readonly metrics: Metrics;
   readonly log: Logger;
+  /** The types of announced events that consumers of this process's configuration want; endpoints are asked for in PostgreSQL. */
+  readonly consumerTypes?: ReadonlySet<string>;
   /** Rows at most in one claim. */
   readonly batch: number;
 }

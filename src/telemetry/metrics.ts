@@ -15,6 +15,8 @@ export interface Metrics {
   readonly deadLetters: Counter<'kind'>;
   /** Attempts to tell people that failed, by channel: `slack`, `email`. */
   readonly alertsFailed: Counter<'channel'>;
+  /** Attempts to tell a consumer of an event, by what came of them: `done`, `skipped`, `failed`, and `dead` where no more follow. */
+  readonly deliveries: Counter<'consumer' | 'result'>;
   /** Calls to gateways by source, call and result. */
   readonly gatewayCalls: Counter<'source' | 'call' | 'result'>;
 }
@@ -42,6 +44,10 @@ export function createMetrics(): Metrics {
     deadLetters: counter('paidonce_dead_letters_total', 'Dead letters opened by kind.', ['kind']),
     alertsFailed: counter('paidonce_alerts_failed_total', 'Attempts to tell people that failed, by channel.', [
       'channel',
+    ]),
+    deliveries: counter('paidonce_deliveries_total', 'Attempts to tell consumers of events, by result.', [
+      'consumer',
+      'result',
     ]),
     gatewayCalls: counter('paidonce_gateway_calls_total', 'Calls to gateways by result.', ['source', 'call', 'result']),
   };

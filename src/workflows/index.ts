@@ -1,6 +1,7 @@
 /** All workflows; what the worker bundles. */
 export { alertPeople } from './alert-people.ts';
 export { chargeSavedCard } from './charge-saved-card.ts';
+export { deliverEvent } from './deliver-event.ts';
 export { expireOrder } from './expire-order.ts';
 export { payOutSeller } from './pay-out-seller.ts';
 export { processPayment } from './process-payment.ts';

@@ -14,6 +14,8 @@ import type { RefundStatus } from '../domain/refund-states.ts';
 export const TASK_QUEUE = 'paidonce';
 /** Calls that move money, apart so that a silent gateway holds up nothing else. */
 export const GATEWAY_TASK_QUEUE = 'paidonce-gateway';
+/** Deliveries to other services, apart for the same reason. */
+export const DELIVERY_TASK_QUEUE = 'paidonce-delivery';
 
 /** What runs are searched by in the Temporal UI (H3). Ids only: they are plain text even where payloads are encrypted. */
 export const PAIDONCE_ORDER_ID = defineSearchAttributeKey('PaidonceOrderId', SearchAttributeType.KEYWORD);
@@ -48,6 +50,9 @@ export const topUpMessages = moneyMessages('topUp');
 
 /** Something was raised, or is over: look what is to be said. */
 export const alertsChangedSignal = defineSignal<[]>('alertsChanged');
+/** Somebody has decided about a delivery, or asked for it again: read what stands in PostgreSQL. */
+export const deliveryChangedSignal = defineSignal<[]>('deliveryChanged');
+export const deliveryStateQuery = defineQuery<DeliveryStateAnswer>('deliveryState');
 
 export const checkoutStateQuery = defineQuery<CheckoutState>('checkoutState');
 
@@ -97,6 +102,17 @@ export interface CheckoutState {
   readonly payment_id: string | null;
 }
 
+/** How far an announced event has come; attempts as of the last time that the run looked. */
+export interface DeliveryStateAnswer {
+  readonly event_type: string | null;
+  readonly deliveries: readonly {
+    readonly consumer: string;
+    readonly target: string;
+    readonly status: 'in_progress' | 'done' | 'skipped' | 'dead';
+    readonly attempts: number;
+  }[];
+}
+
 /** The relay starts these by the outbox row's type; the workflow's id comes from the row's aggregate. */
 export type WorkflowName =
   | 'processPayment'
@@ -106,7 +122,8 @@ export type WorkflowName =
   | 'topUpWallet'
   | 'startCheckout'
   | 'expireOrder'
-  | 'alertPeople';
+  | 'alertPeople'
+  | 'deliverEvent';
 
 /** Started by a schedule of the same name in kebab-case. */
 export type ScheduledWorkflowName = 'reapIdempotencyKeys';

@@ -1,5 +1,6 @@
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
-import { GATEWAY_TASK_QUEUE } from './messages.ts';
+import type { PlannedDelivery } from '../activities/plan-deliveries.ts';
+import { DELIVERY_TASK_QUEUE, GATEWAY_TASK_QUEUE } from './messages.ts';
 
 /**
  * The retry policies, all of them (F4). The delays between attempts come from the activity interceptor with full jitter; the
@@ -41,3 +42,21 @@ export const MONEY: ActivityOptions = {
   startToCloseTimeout: '45s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 10 },
 };
+
+/** Past an attempt's own time: the claim before it and the record after it are short statements. */
+const AROUND_AN_ATTEMPT_MS = 10_000;
+
+/** What a consumer asks for: how often and for how long it is told before a person is asked (F5). */
+export function deliveryOptions(retry: PlannedDelivery['retry']): ActivityOptions {
+  return {
+    taskQueue: DELIVERY_TASK_QUEUE,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT,
+    startToCloseTimeout: retry.timeoutMs + AROUND_AN_ATTEMPT_MS,
+    retry: {
+      initialInterval: retry.initialIntervalMs,
+      backoffCoefficient: 2,
+      maximumInterval: retry.maximumIntervalMs,
+      maximumAttempts: retry.maximumAttempts,
+    },
+  };
+}

@@ -8,24 +8,28 @@ import {
   type WorkflowBundleWithSourceMap,
   bundleWorkflowCode,
 } from '@temporalio/worker';
-import { createActivities, createMoneyActivities } from '../../src/activities/index.ts';
+import { createActivities, createDeliveryActivities, createMoneyActivities } from '../../src/activities/index.ts';
 import type { Source } from '../../src/activities/dependencies.ts';
 import { retryInterceptor } from '../../src/activities/retry-interceptor.ts';
 import { createSweepAlerts } from '../../src/relay/sweep-alerts.ts';
 import type { AlertChannel } from '../../src/notify/alerts/alert-channel.ts';
 import { DEFAULT_REMIND_AFTER_MS } from '../../src/domain/plan-alerts.ts';
 import { watchCredentials } from '../../src/activities/watch-credentials.ts';
+import { readEndpointTarget } from '../../src/database/endpoint-secrets.ts';
 import type { Pool } from '../../src/database/pool.ts';
 import { DEFAULT_POLICIES, type Policies } from '../../src/domain/policies.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
 import { createStandardGateway } from '../../src/gateways/standard/create-standard-gateway.ts';
+import { createAddressGuard } from '../../src/notify/address-guard.ts';
+import type { Consumer } from '../../src/notify/consumer.ts';
+import { createConsumers, typesOf } from '../../src/notify/consumers/index.ts';
 import { confirmPayment } from '../../src/relay/confirm-payment.ts';
 import { startRelayLoop } from '../../src/relay/relay-loop.ts';
 import { sweepInbox } from '../../src/relay/sweep-inbox.ts';
 import { sweepOutbox } from '../../src/relay/sweep-outbox.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
-import { GATEWAY_TASK_QUEUE, TASK_QUEUE } from '../../src/workflows/messages.ts';
+import { DELIVERY_TASK_QUEUE, GATEWAY_TASK_QUEUE, TASK_QUEUE } from '../../src/workflows/messages.ts';
 
 // A test's own output is what its reader looks for; the engine speaks up about trouble only.
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
@@ -76,6 +80,8 @@ export interface EngineOptions {
   readonly relay?: boolean;
   /** Where people are told, and after how long they are reminded; without, nobody is. */
   readonly alerts?: { readonly channels: readonly AlertChannel[]; readonly remindAfterMs?: number };
+  /** Who is told of announced events; those of the product without, which may call this machine. */
+  readonly consumers?: readonly Consumer[];
 }
 
 /** What worker.ts does, inside the test's process: both workers, and the relay unless it is left out. */
@@ -85,7 +91,15 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const channels = options.alerts?.channels ?? [];
   const log = createLogger('silent', 'test');
   const loops: ReturnType<typeof startRelayLoop>[] = [];
+  const consumers =
+    options.consumers ??
+    createConsumers({
+      ...{ mailer: null, sinks: [] },
+      guard: createAddressGuard(['127.0.0.0/8']),
+      readEndpoint: (id) => readEndpointTarget(options.pool, id),
+    });
   const deps = {
+    ...{ consumers, log },
     pool: options.pool,
     sources: new Map(
       options.sources.map(([name, source]) => [
@@ -112,14 +126,17 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       activities: createActivities(deps),
     }),
     Worker.create({ ...common, taskQueue: GATEWAY_TASK_QUEUE, activities: createMoneyActivities(deps) }),
+    Worker.create({ ...common, taskQueue: DELIVERY_TASK_QUEUE, activities: createDeliveryActivities(deps) }),
   ]);
   const running = workers.map((worker) => worker.run());
+  const consumerTypes = typesOf(consumers);
   if (options.relay ?? true) {
     const sweepAlerts = createSweepAlerts(channels.map(({ name }) => name));
     for (const sweep of [sweepInbox, sweepOutbox, ...(channels.length > 0 ? [sweepAlerts] : [])]) {
       loops.push(
         startRelayLoop({
-          sweep: () => sweep({ pool: options.pool, client: options.client.workflow, metrics, log, batch: 100 }),
+          sweep: () =>
+            sweep({ pool: options.pool, client: options.client.workflow, metrics, log, consumerTypes, batch: 100 }),
           pollMs: 50,
           onError: () => undefined,
         }),

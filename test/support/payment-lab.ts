@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { startSimulator, type Simulator } from '../../src/gateways/simulator/start-simulator.ts';
 import type { Policies } from '../../src/domain/policies.ts';
+import type { Consumer } from '../../src/notify/consumer.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { standardSource, startEngine, TEST_WEBHOOK_SECRET, type Engine, type EngineOptions } from './engine.ts';
 import { createTestNamespace } from './temporal.ts';
@@ -34,6 +35,7 @@ export async function openPaymentLab(
     readonly policies?: Partial<Policies>;
     readonly relay?: boolean;
     readonly alerts?: EngineOptions['alerts'];
+    readonly consumers?: (pool: TestDatabase['pool']) => readonly Consumer[];
   } = {},
 ): Promise<PaymentLab> {
   const [db, temporal, simulator] = await Promise.all([
@@ -50,6 +52,7 @@ export async function openPaymentLab(
     ...(options.policies === undefined ? {} : { policies: options.policies }),
     ...(options.relay === undefined ? {} : { relay: options.relay }),
     ...(options.alerts === undefined ? {} : { alerts: options.alerts }),
+    ...(options.consumers === undefined ? {} : { consumers: options.consumers(db.pool) }),
   });
   const control = async (path: string, body: unknown = {}, method = 'POST') => {
     const answer = await fetch(`${simulator.url}/sim/${path}`, { method, body: JSON.stringify(body) });

@@ -4,6 +4,8 @@ import { cancelOrder } from './cancel-order.ts';
 import { createCharge, getCharge } from './charges.ts';
 import { checkOutOrder, getCheckout } from './check-out-order.ts';
 import { createOrder } from './create-order.ts';
+import { listDeliveries, resendDelivery, testEndpoint } from './endpoint-deliveries.ts';
+import { changeEndpoint, createEndpoint, getEndpoint, listEndpoints, rotateSecret } from './endpoints.ts';
 import { getDeadLetter, listDeadLetters } from './dead-letters.ts';
 import { decideDeadLetter } from './decide-dead-letter.ts';
 import { getEvent, listEvents, replayEvent } from './events.ts';
@@ -35,6 +37,14 @@ export const ROUTES: readonly Route[] = [
   createTopUp,
   getTopUp,
   getWallet,
+  createEndpoint,
+  listEndpoints,
+  getEndpoint,
+  changeEndpoint,
+  rotateSecret,
+  testEndpoint,
+  listDeliveries,
+  resendDelivery,
   listEvents,
   getEvent,
   replayEvent,

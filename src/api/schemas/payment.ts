@@ -44,6 +44,7 @@ export const timeline = z
           'consequence',
           'ledger',
           'refund',
+          'delivered_out',
           'mail',
           'dead_letter',
           'decision',

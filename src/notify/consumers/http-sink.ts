@@ -1,5 +1,5 @@
 import type { Consumer } from '../consumer.ts';
-import { eventBody } from '../event-body.ts';
+import { webhookBody } from '../webhook-body.ts';
 import { expectTaken } from '../expect-taken.ts';
 import { postJson } from '../post-json.ts';
 import { RETRY_FOR_A_DAY } from '../retry-for-a-day.ts';
@@ -34,7 +34,7 @@ export function createHttpSink({ name, url, types, secret, headers }: HttpSinkSe
       const answer = await postJson({
         name: consumer,
         url,
-        body: eventBody(event),
+        body: webhookBody(event),
         headers: {
           ...(secret === null ? {} : { authorization: `Bearer ${secret}` }),
           ...headers,
