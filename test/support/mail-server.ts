@@ -20,6 +20,8 @@ export interface MailServer {
 export interface MailScript {
   readonly onRecipient?: (address: string) => number | null;
   readonly onMail?: (mail: ReceivedMail) => number | 'silence' | null;
+  /** A mail is kept; its sender hears of it when this has ended. */
+  readonly beforeAnswer?: (mail: ReceivedMail) => Promise<void>;
   readonly options?: SMTPServerOptions;
   readonly port?: number;
 }
@@ -49,8 +51,9 @@ export async function startMailServer(script: MailScript = {}): Promise<MailServ
         const answer = script.onMail?.(mail) ?? null;
         if (answer === 'silence') return;
         const refused = refusal(answer, `not for ${mail.to.join(' ')}`);
-        if (refused === null) mails.push(mail);
-        done(refused);
+        if (refused !== null) return done(refused);
+        mails.push(mail);
+        (script.beforeAnswer?.(mail) ?? Promise.resolve()).then(() => done(null), done);
       });
     },
   });

@@ -3,8 +3,8 @@ import type { Mailer } from '../mail/create-mailer.ts';
 import { type Invoice, receiptMail } from '../mail/receipt-mail.ts';
 import { RETRY_FOR_A_DAY } from '../retry-for-a-day.ts';
 
-/** A mail server takes a mail within seconds; the mailer's own limits for each step are shorter. */
-const ATTEMPT_TIMEOUT_MS = 45_000;
+/** A mail server takes a mail within a second or two; a worker that died with one in hand holds it up no longer than this. */
+const ATTEMPT_TIMEOUT_MS = 20_000;
 
 /**
  * Receipts by e-mail: the invoice when an order is paid, the credit note when a refund that has one succeeded. Each has the Message-ID
