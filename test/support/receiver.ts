@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 
@@ -30,7 +30,9 @@ export interface Receiver {
   /** All that came, in order. */
   readonly received: readonly ReceivedWebhook[];
   /** What is answered from now on; it may look at what came. */
-  answer(how: ReceiverAnswer | ((webhook: Omit<ReceivedWebhook, 'status'>) => ReceiverAnswer)): void;
+  answer(
+    how: ReceiverAnswer | ((webhook: Omit<ReceivedWebhook, 'status'>) => ReceiverAnswer | Promise<ReceiverAnswer>),
+  ): void;
   /** Those of a type that were answered 2xx. */
   taken(type?: string): ReceivedWebhook[];
   close(): Promise<void>;
@@ -43,18 +45,18 @@ export async function startReceiver(): Promise<Receiver> {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('error', () => undefined);
-    request.on('end', () => {
-      const text = Buffer.concat(chunks).toString();
-      const webhook = {
-        ...{ id: String(request.headers['webhook-id']), headers: request.headers, text, at: Date.now() },
-        body: JSON.parse(text) as unknown,
-      };
-      const answer = typeof how === 'function' ? how(webhook) : how;
-      received.push({ ...webhook, status: answer.status });
-      if (answer.silent === true) return;
-      response.writeHead(answer.status, answer.headers ?? {}).end(answer.body ?? '');
-    });
+    request.on('end', () => void answerTo(request.headers, Buffer.concat(chunks).toString(), response));
   });
+  async function answerTo(headers: IncomingHttpHeaders, text: string, response: ServerResponse): Promise<void> {
+    const webhook = {
+      ...{ id: String(headers['webhook-id']), headers, text, at: Date.now() },
+      body: JSON.parse(text) as unknown,
+    };
+    const answer = typeof how === 'function' ? await how(webhook) : how;
+    received.push({ ...webhook, status: answer.status });
+    if (answer.silent === true) return;
+    response.writeHead(answer.status, answer.headers ?? {}).end(answer.body ?? '');
+  }
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });

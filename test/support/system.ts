@@ -27,6 +27,8 @@ export interface SystemOptions {
   readonly sources?: readonly object[];
   /** As the configuration file has them. */
   readonly policies?: Readonly<Record<string, unknown>>;
+  /** Further settings of the configuration file, as `outgoing`. */
+  readonly config?: Readonly<Record<string, unknown>>;
   /** API processes; two without. */
   readonly servers?: number;
   /** Puts a proxy between our processes and Temporal. */
@@ -85,7 +87,9 @@ export interface System {
   readonly temporalProxy: TcpProxy;
   /** A key of the client `shop`, which may do everything. */
   readonly apiKey: string;
-  call(method: 'GET' | 'POST', path: string, options?: CallOptions): Promise<Answer>;
+  /** One more worker. */
+  startWorker(): Promise<TestProcess>;
+  call(method: 'GET' | 'POST' | 'PATCH', path: string, options?: CallOptions): Promise<Answer>;
   /** Sends one signed webhook as a gateway does. */
   deliver(body: string | Uint8Array | object, options?: DeliverOptions): Promise<Answer>;
   /** Creates an order over the API; one line over `amount` unless lines are given. Answers it. */
@@ -200,6 +204,7 @@ export async function openSystem(options: SystemOptions = {}): Promise<System> {
       if (temporalProxy === null) throw new Error('This system reaches Temporal without a proxy.');
       return temporalProxy;
     },
+    startWorker: () => startProcess('worker', settings),
     async deliver(body, { id = `evt_drawn_${++drawn}`, source = 'sim', server, secretOf } = {}) {
       const { webhookSecret } = gatewayOf(secretOf ?? source);
       return answerOf(
@@ -283,7 +288,11 @@ function writeConfig(folder: string, gateways: Readonly<Record<string, SimSettin
     ...{ name, kind: 'standard', mode: 'test', api_base: url, api_key: apiKey },
     webhook_secrets: [{ secret: webhookSecret }],
   }));
-  const config = { sources: [...sources, ...(options.sources ?? [])], policies: options.policies ?? {} };
+  const config = {
+    sources: [...sources, ...(options.sources ?? [])],
+    policies: options.policies ?? {},
+    ...options.config,
+  };
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
   return file;
 }
