@@ -2,6 +2,25 @@
 
 set check_function_bodies = off;
 
+CREATE OR REPLACE FUNCTION public.alert_of_dead_letter()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.status = 'open' then
+    insert into alerts (key, kind, subject)
+    values ('dead_letter:' || new.id, new.kind, jsonb_strip_nulls(jsonb_build_object(
+      'dead_letter_id', new.id, 'source', new.source, 'order_id', new.order_id, 'payment_id', new.payment_id,
+      'refund_id', new.refund_id, 'payout_id', new.payout_id, 'event_id', new.event_id, 'amount', new.amount::text,
+      'currency', new.currency)))
+    on conflict (key) where closed_at is null do nothing;
+  else
+    update alerts set closed_at = now(), outcome = new.status, handed_over_at = null
+    where key = 'dead_letter:' || new.id and closed_at is null;
+  end if;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -26,6 +45,43 @@ begin
   end if;
   return null;
 end $function$;
+
+create table alert_channels (
+  channel text not null,
+  leased_until timestamp with time zone,
+  paced_until timestamp with time zone,
+  attempts integer default 0 not null,
+  failing_since timestamp with time zone,
+  last_error text,
+  constraint alert_channels_pkey PRIMARY KEY (channel),
+  constraint alert_channels_channel_check CHECK ((channel = ANY (ARRAY['log'::text, 'slack'::text, 'email'::text])))
+);
+
+create table alert_tellings (
+  channel text not null,
+  alert_id bigint not null,
+  told_at timestamp with time zone not null,
+  last_told_at timestamp with time zone not null,
+  reminders integer default 0 not null,
+  over boolean default false not null,
+  constraint alert_tellings_pkey PRIMARY KEY (channel, alert_id),
+  constraint alert_tellings_channel_check CHECK ((channel = ANY (ARRAY['log'::text, 'slack'::text, 'email'::text])))
+);
+
+create table alerts (
+  id bigint not null generated always as identity,
+  key text not null,
+  kind text not null,
+  subject jsonb not null,
+  raised_at timestamp with time zone default now() not null,
+  seen_at timestamp with time zone default now() not null,
+  closed_at timestamp with time zone,
+  outcome text,
+  handed_over_at timestamp with time zone,
+  constraint alerts_pkey PRIMARY KEY (id),
+  constraint alerts_check CHECK (((closed_at IS NULL) = (outcome IS NULL))),
+  constraint alerts_outcome_check CHECK ((outcome = ANY (ARRAY['decided'::text, 'recovered'::text, 'aged'::text])))
+);
 
 create table api_clients (
   name text not null,
@@ -593,6 +649,9 @@ create table webhook_refusals (
 
 create table webhook_deliveries_default partition of webhook_deliveries DEFAULT;
 
+CREATE INDEX alert_tellings_not_over ON public.alert_tellings USING btree (channel) WHERE (NOT over);
+CREATE INDEX alerts_not_handed_over ON public.alerts USING btree (id) WHERE (handed_over_at IS NULL);
+CREATE UNIQUE INDEX alerts_one_open ON public.alerts USING btree (key) WHERE (closed_at IS NULL);
 CREATE INDEX api_keys_by_client ON public.api_keys USING btree (client);
 CREATE INDEX charges_by_order ON public.charges USING btree (order_id);
 CREATE INDEX charges_open ON public.charges USING btree (source, id) WHERE (status = ANY (ARRAY['pending'::text, 'unknown'::text, 'needs_review'::text]));
@@ -633,6 +692,7 @@ CREATE INDEX webhook_events_by_payment ON public.webhook_events USING btree (sou
 CREATE INDEX webhook_events_by_time ON public.webhook_events USING btree (received_at);
 CREATE INDEX webhook_events_open ON public.webhook_events USING btree (received_at) WHERE ((state = 'pending'::text) OR (look_again_at IS NOT NULL));
 
+alter table alert_tellings add constraint alert_tellings_alert_id_fkey FOREIGN KEY (alert_id) REFERENCES alerts(id);
 alter table api_keys add constraint api_keys_client_fkey FOREIGN KEY (client) REFERENCES api_clients(name);
 alter table bookings add constraint bookings_order_id_line_id_fkey FOREIGN KEY (order_id, line_id) REFERENCES order_lines(order_id, id);
 alter table charges add constraint charges_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
@@ -647,5 +707,7 @@ alter table packages add constraint packages_order_id_line_id_fkey FOREIGN KEY (
 alter table top_ups add constraint top_ups_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id);
 alter table wallet_entries add constraint wallet_entries_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id);
 
+CREATE TRIGGER dead_letters_alert_changed AFTER UPDATE OF status ON public.dead_letters FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION alert_of_dead_letter();
+CREATE TRIGGER dead_letters_alert_opened AFTER INSERT ON public.dead_letters FOR EACH ROW EXECUTE FUNCTION alert_of_dead_letter();
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE ON public.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_entries_balanced AFTER INSERT ON public.ledger_entries REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION refuse_unbalanced_posting();

@@ -65,6 +65,7 @@ const server = createServer({
   temporalUi: uiUrl === undefined || uiUrl === '' ? null : { url: uiUrl, namespace },
   outgoing: createOutgoing(createAddressGuard(config.outgoing.allowNetworks)),
   mailConfigured: config.mail !== null,
+  alertChannels: config.alerts.channels,
   now: Date.now,
 });
 

@@ -4,6 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import { fileURLToPath } from 'node:url';
 import { createActivities, createDeliveryActivities, createMoneyActivities } from './src/activities/index.ts';
 import { retryInterceptor } from './src/activities/retry-interceptor.ts';
+import { watchCredentials } from './src/activities/watch-credentials.ts';
 import type { Source } from './src/activities/dependencies.ts';
 import { configWarnings, loadConfigOrExit, summariseConfig } from './src/config.ts';
 import { readEndpointTarget } from './src/database/endpoint-secrets.ts';
@@ -11,15 +12,19 @@ import { createPool } from './src/database/pool.ts';
 import type { UnfinishedWork } from './src/database/unfinished-work.ts';
 import { openWorkChannel } from './src/database/work-channel.ts';
 import { createGateway } from './src/gateways/create-gateway.ts';
+import { createAlertChannels } from './src/notify/alerts/create-alert-channels.ts';
+import { createMailer } from './src/notify/mail/create-mailer.ts';
 import { createAddressGuard } from './src/notify/address-guard.ts';
 import { createConsumers, typesOf } from './src/notify/consumers/index.ts';
 import { confirmPayment, type ConfirmCall } from './src/relay/confirm-payment.ts';
 import { ensureSchedules } from './src/relay/ensure-schedules.ts';
 import { startRelayLoop, type RelayLoop } from './src/relay/relay-loop.ts';
 import { restartUnfinished } from './src/relay/start-requested.ts';
+import { createSweepAlerts } from './src/relay/sweep-alerts.ts';
 import { sweepInbox } from './src/relay/sweep-inbox.ts';
 import { sweepOutbox } from './src/relay/sweep-outbox.ts';
 import { createLogger } from './src/telemetry/log.ts';
+import { startMetricsListener } from './src/telemetry/metrics-listener.ts';
 import { createMetrics } from './src/telemetry/metrics.ts';
 import { DELIVERY_TASK_QUEUE, GATEWAY_TASK_QUEUE, TASK_QUEUE } from './src/workflows/messages.ts';
 
@@ -47,9 +52,17 @@ const pool = createPool({ ...config.database, max: config.database.poolMax, appl
 const sources = new Map<string, Source>(
   config.sources.map((source) => [
     source.name,
-    { gateway: createGateway(source, { toleranceMs: config.policies.webhookToleranceMs }), mode: source.mode },
+    {
+      gateway: watchCredentials(pool, createGateway(source, { toleranceMs: config.policies.webhookToleranceMs })),
+      mode: source.mode,
+    },
   ]),
 );
+const mailer = config.mail === null ? null : createMailer(config.mail);
+const alertChannels = createAlertChannels(config.alerts, {
+  ...{ mailer, now: Date.now },
+  log: (fields, message) => log.warn(fields, message),
+});
 const { address, namespace } = config.temporal;
 const connection = await NativeConnection.connect({ address }).catch((err: unknown) => {
   log.fatal({ err, address }, 'Temporal cannot be reached: start it, or set TEMPORAL_ADDRESS');
@@ -66,11 +79,13 @@ const wakeRelay = () => {
 // Work that other processes, the API first, leave for the relays.
 const work = openWorkChannel(config.database.listenUrl, wakeRelay);
 const consumers = createConsumers({
+  ...{ mailer, sinks: config.sinks },
   guard: createAddressGuard(config.outgoing.allowNetworks),
   readEndpoint: (id) => readEndpointTarget(pool, id),
 });
 const deps = {
   ...{ pool, sources, policies: config.policies, metrics, wakeRelay, consumers, log },
+  alerts: { channels: alertChannels, remindAfterMs: config.alerts.remindAfterMs },
   confirmPayment: async (call: ConfirmCall) => void (await confirmPayment(client.workflow, call)),
   restartUnfinished: (work: UnfinishedWork) => restartUnfinished(client.workflow, work),
 };
@@ -93,6 +108,7 @@ const consumerTypes = typesOf(consumers);
 for (const [name, sweep] of [
   ['inbox', sweepInbox],
   ['outbox', sweepOutbox],
+  ['alerts', createSweepAlerts(config.alerts.channels)],
 ] as const) {
   relay.push(
     startRelayLoop({
@@ -102,6 +118,11 @@ for (const [name, sweep] of [
     }),
   );
 }
+
+const counts =
+  config.workerMetrics === null
+    ? null
+    : await startMetricsListener({ registry: metrics.registry, ...config.workerMetrics });
 
 let stopping = false;
 function shutDown(signal: string): void {
@@ -116,11 +137,13 @@ process.on('SIGINT', shutDown);
 
 const running = workers.map((worker) => worker.run());
 process.send?.({ ready: true });
-log.info({ task_queues: [TASK_QUEUE, GATEWAY_TASK_QUEUE, DELIVERY_TASK_QUEUE] }, 'worker ready');
+const queues = [TASK_QUEUE, GATEWAY_TASK_QUEUE, DELIVERY_TASK_QUEUE];
+log.info({ task_queues: queues, metrics_port: counts?.port }, 'worker ready');
 try {
   await Promise.all(running);
 } finally {
   await Promise.all(relay.map((loop) => loop.stop()));
+  await counts?.close();
   await work.close();
   await clientConnection.close();
   await connection.close();

@@ -4,6 +4,7 @@ import { type FileSettings, fileSchema } from './config/file.ts';
 import { ConfigError, type Mistake, mistakesOf } from './config/mistakes.ts';
 import { readSettings } from './config/read-settings.ts';
 import { sourceSchema, withoutEndingSlash } from './config/source.ts';
+import { type AlertChannelName, DEFAULT_REMIND_AFTER_MS } from './domain/plan-alerts.ts';
 import { DEFAULT_POLICIES, type Policies } from './domain/policies.ts';
 import { STANDARD_EXTENSIONS, type SourceConfig } from './domain/source-config.ts';
 
@@ -28,6 +29,25 @@ export interface Config {
   readonly mail: { readonly smtpUrl: string; readonly from: string } | null;
   /** Networks in CIDR form that outgoing webhooks may reach although they are private. */
   readonly outgoing: { readonly allowNetworks: readonly string[] };
+  /** Services of the operator's own that are told of events. */
+  readonly sinks: readonly {
+    readonly name: string;
+    readonly url: string;
+    readonly types: readonly string[];
+    /** Sent as a bearer token. */
+    readonly secret: string | null;
+    readonly headers: Readonly<Record<string, string>>;
+  }[];
+  /** Who is told that something waits for a person; the log always is. */
+  readonly alerts: {
+    /** All that are told, the log first. */
+    readonly channels: readonly AlertChannelName[];
+    readonly slackUrl: string | null;
+    readonly email: readonly string[];
+    readonly remindAfterMs: number;
+  };
+  /** Where a worker shows its counts; null: nowhere. */
+  readonly workerMetrics: { readonly host: string; readonly port: number } | null;
   readonly relay: { readonly batch: number; readonly pollMs: number };
   readonly logLevel: Environment['LOG_LEVEL'];
 }
@@ -47,6 +67,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, readFile = (path: string) => 
     ...(environment.success ? [] : mistakesOf(environment.error)),
     ...simulatorMistakes(variables),
     ...file.mistakes,
+    ...alertMistakes(file.settings, variables),
     ...nameMistakes(
       file.names,
       SIMULATOR.every((name) => Object.hasOwn(variables, name)),
@@ -114,6 +135,11 @@ function simulatorMistakes(variables: Record<string, string>): Mistake[] {
   return missing.map((path) => ({ path, advice: `is missing; set all of ${SIMULATOR.join(', ')}, or none` }));
 }
 
+function alertMistakes({ alerts, mail }: FileSettings, variables: Record<string, string>): Mistake[] {
+  const unsent = (alerts?.email?.length ?? 0) > 0 && mail?.smtp_url == null && variables['SMTP_URL'] === undefined;
+  return unsent ? [{ path: 'alerts.email', advice: 'needs a mail server; set mail.smtp_url or SMTP_URL' }] : [];
+}
+
 function assemble(env: Environment, settings: FileSettings, sources: readonly SourceConfig[]): Config {
   const smtpUrl = settings.mail?.smtp_url ?? env.SMTP_URL;
   return {
@@ -128,8 +154,24 @@ function assemble(env: Environment, settings: FileSettings, sources: readonly So
     policies: settings.policies ?? DEFAULT_POLICIES,
     mail: smtpUrl === undefined ? null : { smtpUrl, from: settings.mail?.from ?? env.MAIL_FROM },
     outgoing: { allowNetworks: settings.outgoing?.allow_networks ?? [] },
+    sinks: settings.sinks ?? [],
+    alerts: assembleAlerts(env, settings),
+    workerMetrics: env.WORKER_METRICS_PORT === undefined ? null : { host: env.HOST, port: env.WORKER_METRICS_PORT },
     relay: { batch: env.RELAY_BATCH, pollMs: env.RELAY_POLL },
     logLevel: env.LOG_LEVEL,
+  };
+}
+
+function assembleAlerts(env: Environment, { alerts }: FileSettings): Config['alerts'] {
+  const slackUrl = alerts?.slack_url ?? env.ALERT_SLACK_URL ?? null;
+  const email = alerts?.email ?? [];
+  return {
+    channels: [
+      'log',
+      ...(slackUrl === null ? [] : ['slack' as const]),
+      ...(email.length === 0 ? [] : ['email' as const]),
+    ],
+    ...{ slackUrl, email, remindAfterMs: alerts?.remind_after ?? DEFAULT_REMIND_AFTER_MS },
   };
 }
 

@@ -3,6 +3,7 @@ import type { UnfinishedWork } from '../database/unfinished-work.ts';
 import type { Mode } from '../domain/gateway-facts.ts';
 import type { Policies } from '../domain/policies.ts';
 import type { Gateway } from '../gateways/gateway.ts';
+import type { AlertChannel } from '../notify/alerts/alert-channel.ts';
 import type { Consumer } from '../notify/consumer.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -20,6 +21,8 @@ export interface Dependencies {
   readonly sources: ReadonlyMap<string, Source>;
   readonly policies: Policies;
   readonly metrics: Metrics;
+  /** How people are told that something waits for them. */
+  readonly alerts: { readonly channels: readonly AlertChannel[]; readonly remindAfterMs: number };
   /** Who is told of announced events. */
   readonly consumers: readonly Consumer[];
   readonly log: Logger;

@@ -18,6 +18,7 @@ import { createPlanDeliveries } from './plan-deliveries.ts';
 import { createPrepareCheckout } from './prepare-checkout.ts';
 import { createReconcileRuns } from './reconcile-runs.ts';
 import { createReapIdempotencyKeys } from './reap-idempotency-keys.ts';
+import { createSendAlerts } from './send-alerts.ts';
 import { createSettlePayment } from './settle-payment.ts';
 
 /** All activities, bound to what they work with. Each is safe to run twice. */
@@ -32,6 +33,7 @@ export function createActivities(deps: Dependencies) {
     loseSightOfMove: createLoseSightOfMove(deps),
     expireOrder: createExpireOrder(deps),
     loseSightOfCheckout: createLoseSightOfCheckout(deps),
+    sendAlerts: createSendAlerts(deps),
     planDeliveries: createPlanDeliveries(deps),
     loseDelivery: createLoseDelivery(deps),
     reapIdempotencyKeys: createReapIdempotencyKeys(deps),

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Pool } from '../database/pool.ts';
+import type { AlertChannelName } from '../domain/plan-alerts.ts';
 import type { Policies } from '../domain/policies.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -38,6 +39,8 @@ export interface ApiDeps {
   };
   /** Whether receipts can be sent. */
   readonly mailConfigured: boolean;
+  /** Where people are told that something waits for them. */
+  readonly alertChannels: readonly AlertChannelName[];
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }

@@ -22,5 +22,8 @@ export function configWarnings(config: Config): string[] {
     );
   }
   if (config.mail === null) warnings.push('no SMTP_URL: receipts are not sent');
+  if (config.alerts.slackUrl === null && config.alerts.email.length === 0) {
+    warnings.push('no alerts.slack_url, no alerts.email: what waits for a person is told to the log alone');
+  }
   return warnings;
 }

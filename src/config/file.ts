@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { DEFAULT_POLICIES, type Policies } from '../domain/policies.ts';
+import { alertsSchema } from './alerts.ts';
 import { amount, duration, moment, network, oneOf, text, url } from './settings.ts';
+import { sinksSchema } from './sinks.ts';
 
 const policiesSchema = z
   .strictObject({
@@ -40,8 +42,10 @@ export const fileSchema = z.strictObject(
     outgoing: z
       .strictObject({ allow_networks: z.array(network(), { error: 'must be a list of networks' }).nullish() })
       .nullish(),
+    sinks: sinksSchema.nullish(),
+    alerts: alertsSchema.nullish(),
   },
-  { error: 'must hold sources, policies, mail and outgoing' },
+  { error: 'must hold sources, policies, mail, outgoing, sinks and alerts' },
 );
 
 export type FileSettings = z.infer<typeof fileSchema>;

@@ -11,7 +11,7 @@ const CLOSE = '\uE001';
 const TOKEN = new RegExp(`${OPEN}([A-Za-z_][A-Za-z0-9_]*)${CLOSE}`, 'g');
 
 /** Settings that are simply off while the variable they name is not set. */
-const OPTIONAL: readonly string[] = ['mail.smtp_url'];
+const OPTIONAL: readonly string[] = ['mail.smtp_url', 'alerts.slack_url'];
 
 /** Reads YAML or JSON with `${NAME}` filled in from `variables`; what cannot be filled in is null and named in `mistakes`. */
 export function readSettings(

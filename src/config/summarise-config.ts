@@ -19,6 +19,14 @@ export function summariseConfig(config: Config): Record<string, unknown> {
     policies: config.policies,
     mail: config.mail === null ? 'off' : withoutSecrets(config.mail.smtpUrl),
     outgoing_allow_networks: config.outgoing.allowNetworks,
+    sinks: config.sinks.map(({ name, url, types }) => ({ name, host: new URL(url).host, event_types: types })),
+    // The path of a Slack address is its secret.
+    alerts: {
+      slack: config.alerts.slackUrl === null ? 'off' : new URL(config.alerts.slackUrl).host,
+      email: config.alerts.email.length,
+      remind_after_ms: config.alerts.remindAfterMs,
+    },
+    worker_metrics: config.workerMetrics === null ? 'off' : `${config.workerMetrics.host}:${config.workerMetrics.port}`,
     relay: config.relay,
     log_level: config.logLevel,
   };

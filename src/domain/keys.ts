@@ -217,3 +217,19 @@ export function deadLetterId(kind: string, ...about: readonly string[]): string 
 export function orderLockName(orderId: string): string {
   return join('order', orderId);
 }
+
+/** `alerts:{channel}`: the workflow that tells people on one channel. */
+export function alertsWorkflowId(channel: string): string {
+  return join('alerts', channel);
+}
+
+/** The inverse of `alertsWorkflowId`; null for any other id, another spelling included. */
+export function parseAlertsWorkflowId(id: string): string | null {
+  const [, channel] = id.split(':').map(decodePart);
+  return channel !== undefined && alertsWorkflowId(channel) === id ? channel : null;
+}
+
+/** The key of the alert that a gateway refuses the credentials of this account. */
+export function credentialsAlertKey(source: string): string {
+  return join('credentials', source);
+}

@@ -2,6 +2,7 @@ import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy 
 import type { SearchAttributePair } from '@temporalio/common';
 import type { WorkflowStartOptions } from '@temporalio/client';
 import {
+  alertsWorkflowId,
   authorizationMoveId,
   authorizationMoveWorkflowId,
   chargeWorkflowId,
@@ -107,6 +108,10 @@ export function topUpStartOptions(topUpId: string, source: string): StartOptions
     summary: `Top-up of a wallet at ${source}`,
     ...{ orderId: null, source },
   });
+}
+
+export function alertsStartOptions(channel: string): StartOptions {
+  return startOptions({ workflowId: alertsWorkflowId(channel), summary: `Alerts by ${channel}`, orderId: null });
 }
 
 export function deliveryStartOptions(outboxId: bigint | string, eventType: string, payload: Payload): StartOptions {

@@ -13,6 +13,8 @@ export interface Metrics {
   readonly relayHandedOver: Counter<'kind'>;
   /** Dead letters opened, by kind. */
   readonly deadLetters: Counter<'kind'>;
+  /** Attempts to tell people that failed, by channel: `slack`, `email`. */
+  readonly alertsFailed: Counter<'channel'>;
   /** Attempts to tell a consumer of an event, by what came of them: `done`, `skipped`, `failed`, and `dead` where no more follow. */
   readonly deliveries: Counter<'consumer' | 'result'>;
   /** Calls to gateways by source, call and result. */
@@ -40,6 +42,9 @@ export function createMetrics(): Metrics {
       'kind',
     ]),
     deadLetters: counter('paidonce_dead_letters_total', 'Dead letters opened by kind.', ['kind']),
+    alertsFailed: counter('paidonce_alerts_failed_total', 'Attempts to tell people that failed, by channel.', [
+      'channel',
+    ]),
     deliveries: counter('paidonce_deliveries_total', 'Attempts to tell consumers of events, by result.', [
       'consumer',
       'result',

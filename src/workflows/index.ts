@@ -1,4 +1,5 @@
 /** All workflows; what the worker bundles. */
+export { alertPeople } from './alert-people.ts';
 export { capturePayment } from './capture-payment.ts';
 export { chargeSavedCard } from './charge-saved-card.ts';
 export { cleanUp } from './clean-up.ts';

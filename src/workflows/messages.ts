@@ -50,6 +50,8 @@ export const topUpMessages = moneyMessages('topUp');
 export const captureMessages = moneyMessages('capture');
 export const voidMessages = moneyMessages('void');
 
+/** Something was raised, or is over: look what is to be said. */
+export const alertsChangedSignal = defineSignal<[]>('alertsChanged');
 /** Somebody has decided about a delivery, or asked for it again: read what stands in PostgreSQL. */
 export const deliveryChangedSignal = defineSignal<[]>('deliveryChanged');
 export const deliveryStateQuery = defineQuery<DeliveryStateAnswer>('deliveryState');
@@ -124,6 +126,7 @@ export type WorkflowName =
   | 'voidPayment'
   | 'startCheckout'
   | 'expireOrder'
+  | 'alertPeople'
   | 'deliverEvent';
 
 /** Started by a schedule: of the same name in kebab-case, and of the source's where there is one for each. */

@@ -27,6 +27,14 @@ export const PATIENT: ActivityOptions = {
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
 };
 
+/** Telling people: some minutes of attempts, after which the workflow takes a longer breath and sees anew what is to be said. */
+export const ALERTS: ActivityOptions = {
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
+  // A mail or a POST has 20 s.
+  startToCloseTimeout: '45s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 10 },
+};
+
 /** Calls that move money: after these attempts, some minutes in all, a human is told (F5). */
 export const MONEY: ActivityOptions = {
   taskQueue: GATEWAY_TASK_QUEUE,

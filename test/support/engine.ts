@@ -11,6 +11,10 @@ import {
 import { createActivities, createDeliveryActivities, createMoneyActivities } from '../../src/activities/index.ts';
 import type { Source } from '../../src/activities/dependencies.ts';
 import { retryInterceptor } from '../../src/activities/retry-interceptor.ts';
+import { createSweepAlerts } from '../../src/relay/sweep-alerts.ts';
+import type { AlertChannel } from '../../src/notify/alerts/alert-channel.ts';
+import { DEFAULT_REMIND_AFTER_MS } from '../../src/domain/plan-alerts.ts';
+import { watchCredentials } from '../../src/activities/watch-credentials.ts';
 import { readEndpointTarget } from '../../src/database/endpoint-secrets.ts';
 import type { Pool } from '../../src/database/pool.ts';
 import type { UnfinishedWork } from '../../src/database/unfinished-work.ts';
@@ -26,7 +30,7 @@ import { restartUnfinished } from '../../src/relay/start-requested.ts';
 import { sweepInbox } from '../../src/relay/sweep-inbox.ts';
 import { sweepOutbox } from '../../src/relay/sweep-outbox.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { DELIVERY_TASK_QUEUE, GATEWAY_TASK_QUEUE, TASK_QUEUE } from '../../src/workflows/messages.ts';
 
 // A test's own output is what its reader looks for; the engine speaks up about trouble only.
@@ -65,11 +69,11 @@ export function standardSource(url: string, name = 'sim'): [string, Source] {
 export const TEST_WEBHOOK_SECRET = `whsec_${Buffer.from('a secret of twenty-four b').toString('base64')}`;
 
 export interface Engine {
+  readonly metrics: Metrics;
   stop(): Promise<void>;
 }
 
-/** What worker.ts does, inside the test's process: both workers, and the relay unless it is left out. */
-export async function startEngine(options: {
+export interface EngineOptions {
   readonly pool: Pool;
   readonly address: string;
   readonly namespace: string;
@@ -77,25 +81,38 @@ export async function startEngine(options: {
   readonly sources: readonly [string, Source][];
   readonly policies?: Partial<Policies>;
   readonly relay?: boolean;
+  /** Where people are told, and after how long they are reminded; without, nobody is. */
+  readonly alerts?: { readonly channels: readonly AlertChannel[]; readonly remindAfterMs?: number };
   /** Who is told of announced events; those of the product without, which may call this machine. */
   readonly consumers?: readonly Consumer[];
-}): Promise<Engine> {
+}
+
+/** What worker.ts does, inside the test's process: both workers, and the relay unless it is left out. */
+export async function startEngine(options: EngineOptions): Promise<Engine> {
   const connection = await NativeConnection.connect({ address: options.address });
   const metrics = createMetrics();
+  const channels = options.alerts?.channels ?? [];
   const log = createLogger('silent', 'test');
   const loops: ReturnType<typeof startRelayLoop>[] = [];
   const consumers =
     options.consumers ??
     createConsumers({
+      ...{ mailer: null, sinks: [] },
       guard: createAddressGuard(['127.0.0.0/8']),
       readEndpoint: (id) => readEndpointTarget(options.pool, id),
     });
   const deps = {
     ...{ consumers, log },
     pool: options.pool,
-    sources: new Map(options.sources),
+    sources: new Map(
+      options.sources.map(([name, source]) => [
+        name,
+        { ...source, gateway: watchCredentials(options.pool, source.gateway) },
+      ]),
+    ),
     policies: { ...DEFAULT_POLICIES, ...options.policies },
     metrics,
+    alerts: { channels, remindAfterMs: options.alerts?.remindAfterMs ?? DEFAULT_REMIND_AFTER_MS },
     confirmPayment: async (call: ConfirmCall) => void (await confirmPayment(options.client.workflow, call)),
     restartUnfinished: (work: UnfinishedWork) => restartUnfinished(options.client.workflow, work),
     wakeRelay: () => {
@@ -116,7 +133,8 @@ export async function startEngine(options: {
   const running = workers.map((worker) => worker.run());
   const consumerTypes = typesOf(consumers);
   if (options.relay ?? true) {
-    for (const sweep of [sweepInbox, sweepOutbox]) {
+    const sweepAlerts = createSweepAlerts(channels.map(({ name }) => name));
+    for (const sweep of [sweepInbox, sweepOutbox, ...(channels.length > 0 ? [sweepAlerts] : [])]) {
       loops.push(
         startRelayLoop({
           sweep: () =>
@@ -128,6 +146,7 @@ export async function startEngine(options: {
     }
   }
   return {
+    metrics,
     async stop() {
       await Promise.all(loops.map((loop) => loop.stop()));
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();

@@ -3,7 +3,7 @@ import { startSimulator, type Simulator } from '../../src/gateways/simulator/sta
 import type { Policies } from '../../src/domain/policies.ts';
 import type { Consumer } from '../../src/notify/consumer.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
-import { standardSource, startEngine, TEST_WEBHOOK_SECRET, type Engine } from './engine.ts';
+import { standardSource, startEngine, TEST_WEBHOOK_SECRET, type Engine, type EngineOptions } from './engine.ts';
 import { createTestNamespace } from './temporal.ts';
 
 /** A database, a gateway and an engine, wired as in production but inside the test's process. */
@@ -34,6 +34,7 @@ export async function openPaymentLab(
     readonly temporal?: LabTemporal;
     readonly policies?: Partial<Policies>;
     readonly relay?: boolean;
+    readonly alerts?: EngineOptions['alerts'];
     readonly consumers?: (pool: TestDatabase['pool']) => readonly Consumer[];
   } = {},
 ): Promise<PaymentLab> {
@@ -50,6 +51,7 @@ export async function openPaymentLab(
     sources: [standardSource(simulator.url)],
     ...(options.policies === undefined ? {} : { policies: options.policies }),
     ...(options.relay === undefined ? {} : { relay: options.relay }),
+    ...(options.alerts === undefined ? {} : { alerts: options.alerts }),
     ...(options.consumers === undefined ? {} : { consumers: options.consumers(db.pool) }),
   });
   const control = async (path: string, body: unknown = {}, method = 'POST') => {

@@ -1,3 +1,4 @@
+import { alertsAreLate } from '../../database/find-alerts.ts';
 import { inboxLagMs } from '../../database/inbox-lag.ts';
 import { migrationsCurrent } from '../../database/migrations-current.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -29,10 +30,11 @@ export const getReadiness = defineRoute({
     503: { description: 'Not ready.', schema: readiness },
   },
   async handle(deps) {
-    const [migrations, lag, temporal] = await Promise.all([
+    const [migrations, lag, temporal, late] = await Promise.all([
       check(async () => migrationsCurrent(deps.pool)),
       check(async () => inboxLagMs(deps.pool)),
       check(async () => temporalAnswers(deps)),
+      check(async () => alertsAreLate(deps.pool, deps.alertChannels)),
     ]);
     const ready = migrations === true;
     return json(ready ? 200 : 503, {
@@ -42,6 +44,8 @@ export const getReadiness = defineRoute({
       temporal: grade(temporal === true),
       relay: grade(lag !== null && lag < LAG_LIMIT_MS),
       mail: grade(deps.mailConfigured),
+      alerts: grade(late === false),
+      alert_channels: [...deps.alertChannels],
     });
   },
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ALERT_CHANNELS } from '../../domain/plan-alerts.ts';
 import { amount, moment, page, text, time } from './common.ts';
 
 const EVENT_STATES = ['pending', 'processed', 'ignored', 'held'] as const;
@@ -127,5 +128,9 @@ export const readiness = z
     temporal: part,
     relay: part.describe('Degraded while an event waits too long to be handed over.'),
     mail: part.describe('Degraded without a mail server: receipts are not sent.'),
+    alerts: part.describe('Degraded while people should have been told of something five minutes ago, and were not.'),
+    alert_channels: z
+      .array(z.enum(ALERT_CHANNELS))
+      .describe('Where people are told; the log alone where none is configured.'),
   })
   .meta({ id: 'Readiness' });

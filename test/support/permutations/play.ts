@@ -36,6 +36,7 @@ export function createPlayer(pool: Pool, scenario: Pick<Scenario, 'policies'>) {
   });
   const deps: Dependencies = {
     ...{ pool, sources, policies, metrics: createMetrics(), wakeRelay: () => undefined },
+    alerts: { channels: [], remindAfterMs: 0 },
     ...{ consumers: [], log: createLogger('silent', 'test') },
     confirmPayment: () => Promise.reject(new Error('Nobody asks that here.')),
     restartUnfinished: () => Promise.reject(new Error('Nothing is restarted here.')),
