@@ -13,6 +13,7 @@ import { createLoseSightOfMove } from './lose-sight-of-move.ts';
 import { createPrepareCheckout } from './prepare-checkout.ts';
 import { createReconcileRuns } from './reconcile-runs.ts';
 import { createReapIdempotencyKeys } from './reap-idempotency-keys.ts';
+import { createReportUnknownSignal } from './report-unknown-signal.ts';
 import { createSettlePayment } from './settle-payment.ts';
 
 /** All activities, bound to what they work with. Each is safe to run twice. */
@@ -20,6 +21,7 @@ export function createActivities(deps: Dependencies) {
   return {
     settlePayment: createSettlePayment(deps),
     decide: createDecide(deps),
+    reportUnknownSignal: createReportUnknownSignal(deps),
     lookAtRefund: createLookAtRefund(deps),
     lookAtPayout: createLookAtPayout(deps),
     lookAtCardPayment: createLookAtCardPayment(deps),

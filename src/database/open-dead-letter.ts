@@ -5,7 +5,7 @@ export interface DeadLetter {
   /** Derived from what it is about: the same trouble is one row however often it is met. */
   readonly id: string;
   readonly kind: DeadLetterKind;
-  readonly source: string;
+  readonly source: string | null;
   readonly eventId?: string | null;
   readonly orderId?: string | null;
   readonly paymentId?: string | null;
