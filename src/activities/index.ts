@@ -18,6 +18,7 @@ import { createPlanDeliveries } from './plan-deliveries.ts';
 import { createPrepareCheckout } from './prepare-checkout.ts';
 import { createReconcileRuns } from './reconcile-runs.ts';
 import { createReapIdempotencyKeys } from './reap-idempotency-keys.ts';
+import { createReportUnknownSignal } from './report-unknown-signal.ts';
 import { createSendAlerts } from './send-alerts.ts';
 import { createSettlePayment } from './settle-payment.ts';
 
@@ -26,6 +27,7 @@ export function createActivities(deps: Dependencies) {
   return {
     settlePayment: createSettlePayment(deps),
     decide: createDecide(deps),
+    reportUnknownSignal: createReportUnknownSignal(deps),
     lookAtRefund: createLookAtRefund(deps),
     lookAtPayout: createLookAtPayout(deps),
     lookAtCardPayment: createLookAtCardPayment(deps),

@@ -6,6 +6,7 @@ import { CommandError, EXIT } from './command-error.ts';
 import { deadLettersCommand } from './dead-letters.ts';
 import { demoCommand } from './demo.ts';
 import { eventsCommand } from './events.ts';
+import { importCommand } from './import.ts';
 import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { payoutsCommand } from './payouts.ts';
@@ -25,6 +26,7 @@ for (const command of [
   eventsCommand(),
   deadLettersCommand(),
   payoutsCommand(),
+  importCommand(),
   reconcileCommand(),
   keysCommand(),
   migrateCommand(),

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { SingleBar, Presets } from 'cli-progress';
 import { Command } from 'commander';
 import { isThrough } from './payouts/make-payout.ts';
-import { BadPayoutFile, readPayouts } from './payouts/read-payouts.ts';
+import { BadFile } from './file/read-rows.ts';
+import { readPayouts } from './payouts/read-payouts.ts';
 import { runPayouts } from './payouts/run-payouts.ts';
 import { apiAccess } from './settings.ts';
 import { payoutsReport, payoutsSummary } from './payouts/summary.ts';
@@ -54,7 +55,7 @@ async function run(options: RunOptions): Promise<void> {
     process.stdout.write(`${options.json ? JSON.stringify(payoutsReport(made), null, 2) : payoutsSummary(made)}\n`);
     process.exitCode = made.every(isThrough) ? 0 : NOT_THROUGH;
   } catch (error) {
-    const mistakes = error instanceof BadPayoutFile ? error.mistakes : [];
+    const mistakes = error instanceof BadFile ? error.mistakes : [];
     process.stderr.write(`${[(error as Error).message, ...mistakes.map((mistake) => `  ${mistake}`)].join('\n')}\n`);
     process.exitCode = NOT_USABLE;
   }

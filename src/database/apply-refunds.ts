@@ -3,6 +3,7 @@ import type { RefundFacts } from '../domain/gateway-facts.ts';
 import { gatewayRefundId } from '../domain/keys.ts';
 import type { AutomaticRefundKind } from '../domain/keys.ts';
 import { refundMayBecome, type RefundStatus } from '../domain/refund-states.ts';
+import { forgetRefundsBeforeImport } from './forget-refunds-before-import.ts';
 import type { LockedOrder } from './lock-order.ts';
 import { recordTransition } from './record-transition.ts';
 import { reconcileReservations } from './reconcile-reservations.ts';
@@ -51,7 +52,8 @@ export async function applyRefunds(
   order: LockedOrder | null,
   facts: readonly RefundFacts[],
 ): Promise<AppliedRefunds> {
-  const rows = await lockRefunds(tx, payment.source, payment.paymentId);
+  const locked = await lockRefunds(tx, payment.source, payment.paymentId);
+  const rows = await forgetRefundsBeforeImport(tx, payment, locked, facts);
   const changed: string[] = [];
   let current = order;
   let foreign = false;

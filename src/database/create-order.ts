@@ -86,7 +86,7 @@ async function writeLines(tx: Tx, { id, lines }: NewOrder): Promise<void> {
  * Events of the payments that named this order: those that wait, and those for which the waiting was over and a human was
  * asked. They are as if just received: not handed over, so that the relay takes them if this process dies now.
  */
-async function wakePayments(tx: Tx, orderId: string): Promise<WokenPayment[]> {
+export async function wakePayments(tx: Tx, orderId: string): Promise<WokenPayment[]> {
   const { rows } = await tx.query<{ source: string; payment_id: string; event_id: string | null }>(
     `with waiting as (
        select source, payment_id from payments where order_id = $1

@@ -23,6 +23,8 @@ export interface LockedOrder {
   readonly paidPaymentId: string | null;
   readonly expiresAt: Date | null;
   readonly lines: readonly OrderLine[];
+  /** It was paid before this system ran: nothing that follows from that happened here. */
+  readonly imported: boolean;
 }
 
 interface OrderRow {
@@ -36,6 +38,7 @@ interface OrderRow {
   paid_source: string | null;
   paid_payment_id: string | null;
   expires_at: Date | null;
+  imported: boolean;
   lines: { id: string; kind: OrderLine['kind']; amount: string; quantity: number; reference: string | null }[];
 }
 
@@ -48,7 +51,7 @@ interface OrderRow {
 export async function lockOrder(tx: PoolClient, orderId: string): Promise<LockedOrder | null> {
   const { rows } = await tx.query<OrderRow>(
     `select id, status, currency, amount_due, amount_paid, amount_refunded, customer_id, paid_source, paid_payment_id,
-            expires_at,
+            expires_at, imported_at is not null as imported,
             (select coalesce(json_agg(json_build_object('id', l.id, 'kind', l.kind, 'amount', l.amount::text,
                       'quantity', l.quantity, 'reference', l.reference) order by l.position), '[]')
              from order_lines l where l.order_id = orders.id) as lines
@@ -68,6 +71,7 @@ export async function lockOrder(tx: PoolClient, orderId: string): Promise<Locked
     paidSource: row.paid_source,
     paidPaymentId: row.paid_payment_id,
     expiresAt: row.expires_at,
+    imported: row.imported,
     lines: row.lines.map((line) => ({ ...line, amount: BigInt(line.amount) })),
   };
 }

@@ -113,7 +113,8 @@ async function moveMoney(
     order.id,
     order.amountRefunded,
   ]);
-  if (!paidInFull) return order;
+  // Of an imported order nothing stands here that could be taken back but its money.
+  if (!paidInFull || order.imported) return order;
   const refund = {
     refundId: row.id,
     change,

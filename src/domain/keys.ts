@@ -42,6 +42,11 @@ export function gatewayRefundId(source: string, refundId: string): string {
   return join('gateway', source, refundId);
 }
 
+/** The id of the one refund that stands for all that had gone back of a payment before it was imported. */
+export function importedRefundId(source: string, paymentId: string): string {
+  return join('imported', source, paymentId);
+}
+
 /** `refund:{refund_id}`; for the automatic ones this reads `refund:extra_capture:{source}:{payment_id}`. */
 export function refundWorkflowId(refundId: string): string {
   return `refund:${refundId}`;

@@ -16,6 +16,8 @@ export const SALES_REFUNDS = 'sales_refunds';
 export const REFUNDS_PAYABLE = 'refunds_payable';
 /** Paid out to sellers. */
 export const SELLER_PAYOUTS = 'seller_payouts';
+/** What orders brought along that were paid, and perhaps refunded, before this system ran. */
+export const OPENING_BALANCES = 'opening_balances';
 /** What customers hold in wallets. */
 export const WALLETS = 'wallets';
 /** Refunded from a wallet's top-up although the wallet had been spent: owed by the customer. */

@@ -1,6 +1,7 @@
-import { ApplicationFailure, sleep, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, ApplicationFailure, condition, sleep, workflowInfo } from '@temporalio/workflow';
 import type { OrderStatus } from '../domain/order-states.ts';
 import { parseOrderWorkflowId } from '../domain/keys.ts';
+import { handleUnknownSignals } from './handle-unknown-signals.ts';
 import { quickly } from './quickly.ts';
 import { createTellPeople } from './tell-people.ts';
 
@@ -12,6 +13,7 @@ export async function expireOrder(): Promise<OrderStatus | null> {
       `The id of this run, ${workflowInfo().workflowId}, is not order:{order_id}: start it by that id.`,
     );
   }
+  handleUnknownSignals();
   const tellPeople = createTellPeople();
   for (;;) {
     const expiry = await quickly((activities) => activities.expireOrder(orderId, Date.now()));
@@ -21,7 +23,10 @@ export async function expireOrder(): Promise<OrderStatus | null> {
       needsHuman: false,
       details: `Order ${orderId}: ${expiry.status ?? 'not found'}${expiry.dueInMs === null ? '' : ', waiting for its time to expire'}.`,
     });
-    if (expiry.dueInMs === null) return expiry.status;
+    if (expiry.dueInMs === null) {
+      await condition(allHandlersFinished);
+      return expiry.status;
+    }
     await sleep(Math.max(1, expiry.dueInMs));
   }
 }

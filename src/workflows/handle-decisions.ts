@@ -1,4 +1,4 @@
-import { ApplicationFailure, setHandler, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, CancellationScope, setHandler, workflowInfo } from '@temporalio/workflow';
 import { decideUpdate, type DecideInput } from './messages.ts';
 import { quickly } from './quickly.ts';
 
@@ -13,7 +13,10 @@ export function handleDecisions(onAnswer: () => void): void {
   setHandler(
     decideUpdate,
     async (input) => {
-      const result = await quickly((activities) => activities.decide(workflowInfo().workflowId, input));
+      // A run that somebody cancelled still waits for this: handlers are of the scope that is cancelled.
+      const result = await CancellationScope.nonCancellable(() =>
+        quickly((activities) => activities.decide(workflowInfo().workflowId, input)),
+      );
       onAnswer();
       return result;
     },

@@ -15,6 +15,7 @@ import { parseMoneyWorkflowId } from '../domain/keys.ts';
 import { nextPendingLookMs, nextUnknownLookMs } from '../domain/look-schedule.ts';
 import type { RefundStatus } from '../domain/refund-states.ts';
 import { handleDecisions } from './handle-decisions.ts';
+import { handleUnknownSignals } from './handle-unknown-signals.ts';
 import type { MoneyMessages } from './messages.ts';
 import { quickly } from './quickly.ts';
 import { createTellPeople } from './tell-people.ts';
@@ -59,6 +60,7 @@ async function run(steps: MoneyMoveSteps): Promise<RefundStatus> {
     changes += 1;
     answersInHand = true;
   });
+  handleUnknownSignals();
   setHandler(messages.state, () => ({
     status: progress?.status ?? null,
     amount: progress?.amount ?? null,

@@ -14,6 +14,7 @@ import type { SettledPayment } from '../activities/settle-payment.ts';
 import { parsePaymentWorkflowId, refundWorkflowId } from '../domain/keys.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
 import { handleDecisions } from './handle-decisions.ts';
+import { handleUnknownSignals } from './handle-unknown-signals.ts';
 import {
   captureMessages,
   chargeMessages,
@@ -71,6 +72,8 @@ export async function processPayment(): Promise<PaymentOutcome | null> {
     wakes += 1;
     answersInHand = true;
   });
+
+  handleUnknownSignals();
 
   // A handler may have been set off by the very task that started the run: let it be heard before the first look.
   await condition(() => wakes > 0, '100ms');

@@ -1,7 +1,9 @@
 import {
   ActivityFailure,
+  allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
+  condition,
   proxyActivities,
   rootCause,
   setHandler,
@@ -13,6 +15,7 @@ import type { CheckoutProgress } from '../activities/prepare-checkout.ts';
 import { parseCheckoutWorkflowId } from '../domain/keys.ts';
 import { nextUnknownLookMs } from '../domain/look-schedule.ts';
 import { checkoutStateQuery } from './messages.ts';
+import { handleUnknownSignals } from './handle-unknown-signals.ts';
 import { quickly } from './quickly.ts';
 import { MONEY } from './retry.ts';
 import { createTellPeople } from './tell-people.ts';
@@ -31,6 +34,7 @@ async function run(): Promise<CheckoutProgress['status']> {
       `The id of this run, ${workflowInfo().workflowId}, is not checkout:{order_id}:{n}: start it by that id.`,
     );
   }
+  handleUnknownSignals();
   const { orderId, n } = checkout;
   const tellPeople = createTellPeople();
   let progress: CheckoutProgress = { status: 'pending', paymentId: null, lastError: null };
@@ -51,7 +55,10 @@ async function run(): Promise<CheckoutProgress['status']> {
       needsHuman: false,
       details: `Checkout ${n} of order ${orderId}: ${status}.${lastError === null ? '' : ` ${lastError}`}`,
     });
-    if (status !== 'unknown') return status;
+    if (status !== 'unknown') {
+      await condition(allHandlersFinished);
+      return status;
+    }
     await sleep(nextUnknownLookMs(looks));
   }
 }

@@ -13,6 +13,7 @@ import {
   expiryStartOptions,
   paymentStartOptions,
   payoutStartOptions,
+  reconcileStartOptions,
   refundStartOptions,
   topUpStartOptions,
 } from '../../src/relay/start-options.ts';
@@ -353,6 +354,36 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     const workflowId = `reap-${key}`;
     await lab.client.workflow.start('reapIdempotencyKeys', { workflowId, taskQueue: TASK_QUEUE });
     return ended(workflowId);
+  },
+
+  'reconcile.nothing-to-do': async (lab) => {
+    const { workflowId } = await lab.client.workflow.start('reconcile', reconcileStartOptions('elsewhere'));
+    return ended(workflowId);
+  },
+  'reconcile.starts-again': async (lab, key) => {
+    const orderId = `ord_${key}`;
+    await seedOrder(lab.db.pool, { id: orderId });
+    await inTransaction(lab.db.pool, (tx) => reserveCheckout(tx, { orderId, source: 'sim', returnUrl: null }));
+    await lab.db.pool.query(`update checkouts set created_at = now() - interval '1 hour' where order_id = $1`, [
+      orderId,
+    ]);
+    const { workflowId } = await lab.client.workflow.start('reconcile', reconcileStartOptions('sim'));
+    return ended(workflowId);
+  },
+  'clean-up.nothing-to-do': async (lab, key) => {
+    const workflowId = `clean-up-${key}`;
+    await lab.client.workflow.start('cleanUp', { workflowId, taskQueue: TASK_QUEUE });
+    return ended(workflowId);
+  },
+  'process-payment.sent-an-unknown-signal': async (lab, key) => {
+    await orderAndPayment(lab, key, { status: 'pending' });
+    const id = await webhook(lab, key);
+    await paymentWaits(lab, id, 'gateway');
+    await lab.client.workflow.getHandle(id).signal('nobodyKnowsThis');
+    await eventually('a person is asked', () =>
+      lab.row(`select 1 from dead_letters where id like 'event_unreadable:signal:%' and payment_id = $1`, `pay_${key}`),
+    );
+    return waiting(id);
   },
 
   'start-checkout.prepared': async (lab, key) => ended(await startCheckout(lab, key, {})),

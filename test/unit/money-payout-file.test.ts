@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { parseCsv } from '../../src/cli/payouts/csv.ts';
-import { BadPayoutFile, readPayouts } from '../../src/cli/payouts/read-payouts.ts';
+import { BadFile } from '../../src/cli/file/read-rows.ts';
+import { readTable } from '../../src/cli/file/read-table.ts';
+import { readPayouts } from '../../src/cli/payouts/read-payouts.ts';
 
 const run = { source: 'sim', date: '2026-11-30' };
 const payout = (seller_id: string, over: object = {}) => ({
@@ -12,7 +13,7 @@ function mistakes(text: string, name = 'payouts.csv', when = run): readonly stri
   try {
     readPayouts(text, name, when);
   } catch (error) {
-    if (error instanceof BadPayoutFile) return error.mistakes;
+    if (error instanceof BadFile) return error.mistakes;
     throw error;
   }
   return [];
@@ -50,15 +51,15 @@ describe('a table', () => {
     ],
     ['', []],
   ])('is read as spreadsheets write it: %j', (text, rows) => {
-    expect(parseCsv(text).map(({ cells }) => cells)).toEqual(rows);
+    expect(readTable(text).map(({ cells }) => cells)).toEqual(rows);
   });
 
   it('knows where each row begins', () => {
-    expect(parseCsv('a\n"b\nc"\n\nd').map(({ line }) => line)).toEqual([1, 2, 5]);
+    expect(readTable('a\n"b\nc"\n\nd').map(({ line }) => line)).toEqual([1, 2, 5]);
   });
 
   it.each(['a,"b\nc', 'a,b"c', 'a,"b"c'])('with a stray quote is refused: %j', (text) => {
-    expect(() => parseCsv(text)).toThrow(/^line 1: a quote/);
+    expect(() => readTable(text)).toThrow(/^line 1: a quote/);
   });
 });
 

@@ -16,6 +16,7 @@ import { getMetrics } from './metrics.ts';
 import { confirmPayment, getPayment, getTimeline } from './payments.ts';
 import { createPayout, getPayout } from './payouts.ts';
 import { createRefund, getRefund } from './refunds.ts';
+import { importOrders } from './import-orders.ts';
 import { reconcile } from './reconcile.ts';
 import { replayEvents } from './replay-events.ts';
 import { createTopUp, getTopUp } from './top-ups.ts';
@@ -25,6 +26,7 @@ import { getWallet } from './wallets.ts';
 export const ROUTES: readonly Route[] = [
   createOrder,
   getOrder,
+  importOrders,
   cancelOrder,
   checkOutOrder,
   getCheckout,

@@ -31,6 +31,9 @@ const newOrderLine = z.strictObject({
     .describe('1 if left out. Gift cards and packages: one each.'),
 });
 
+/** A customer's address, as orders and imports take it. */
+const email = text(320).refine((address) => /^[^\s@]+@[^\s@]+$/.test(address), { error: 'must be an e-mail address' });
+
 export const newOrder = z
   .strictObject({
     id: visibleId.nullish().describe('Your own id; one is made from the Idempotency-Key if left out.'),
@@ -38,9 +41,7 @@ export const newOrder = z
     amount: positiveAmount.describe('What is due, in minor units: the sum of the lines.'),
     customer: z.strictObject({
       id: text(200),
-      email: text(320)
-        .refine((address) => /^[^\s@]+@[^\s@]+$/.test(address), { error: 'must be an e-mail address' })
-        .nullish(),
+      email: email.nullish(),
       name: text(200).nullish(),
     }),
     lines: z
@@ -50,6 +51,51 @@ export const newOrder = z
     expires_at: moment.nullish().describe('An order that is not paid by then expires.'),
   })
   .meta({ id: 'NewOrder' });
+
+/** An order that was paid before this system ran. */
+export const orderToImport = z
+  .strictObject({
+    id: visibleId,
+    currency,
+    amount: positiveAmount.describe('What was due and paid, in minor units.'),
+    customer_id: text(200),
+    customer_email: email.nullish(),
+    customer_name: text(200).nullish(),
+    source: text(32).describe('The configured source that captured it.'),
+    payment_id: visibleId.describe("The gateway's payment."),
+    paid_at: moment,
+    amount_refunded: z
+      .int({ error: 'must be a whole number of minor units' })
+      .min(0, { error: 'must be at least 0' })
+      .nullish()
+      .describe('What of it the gateway shows as refunded.'),
+  })
+  .refine((order) => (order.amount_refunded ?? 0) <= order.amount, {
+    error: 'must not be more than amount',
+    path: ['amount_refunded'],
+  });
+
+/** Each is a transaction of its own; all of them end within a request's time. */
+export const MOST_IMPORTED = 100;
+
+export const importRequest = z.strictObject({
+  orders: z
+    .array(orderToImport, { error: 'must be a list of orders' })
+    .min(1, { error: 'must have at least one order' })
+    .max(MOST_IMPORTED, { error: `must have at most ${MOST_IMPORTED} orders` }),
+  dry_run: z
+    .boolean({ error: 'must be true or false' })
+    .optional()
+    .describe('Write nothing, and answer what would be.'),
+});
+
+export const importReport = z
+  .strictObject({
+    imported: z.int().describe('Written now; with `dry_run`, what would be.'),
+    unchanged: z.int().describe('There already, as they are here.'),
+    refused: z.array(z.strictObject({ index: z.int(), id: z.string(), reason: z.string() })),
+  })
+  .meta({ id: 'ImportReport' });
 
 /** The mistakes that lie between fields. Takes any JSON: they are listed beside all the others. */
 export function orderMistakes(body: unknown): RequestMistake[] {

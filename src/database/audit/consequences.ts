@@ -77,25 +77,27 @@ export function consequenceChecks(currencies: readonly string[]): readonly Check
     {
       invariant: 'invoice_per_order',
       requirement: 'C2',
-      promise: 'Every paid order has one invoice over what was due, and no other order has one.',
+      promise:
+        'Every paid order has one invoice over what was due, and no other order has one, nor one that was imported.',
       sql: `
         select o.id as order_id, format('%s with %s invoices over %s %s', o.status, coalesce(i.n, 0), coalesce(i.amount, 0), coalesce(i.currency, o.currency)) as detail
         from orders o
         left join (
           select order_id, count(*) as n, sum(amount) as amount, min(currency) as currency
           from invoices where kind = 'invoice' group by order_id) i on i.order_id = o.id
-        where coalesce(i.n, 0) <> (o.status = 'paid')::int
-           or o.status = 'paid' and (i.amount is distinct from o.amount_due or i.currency is distinct from o.currency)`,
+        where coalesce(i.n, 0) <> (o.status = 'paid' and o.imported_at is null)::int
+           or o.status = 'paid' and o.imported_at is null and (i.amount is distinct from o.amount_due or i.currency is distinct from o.currency)`,
     },
     {
       invariant: 'loyalty_standing',
       requirement: 'C4',
-      promise: 'The loyalty points of an order add up to what the money kept for it earns.',
+      promise:
+        'The loyalty points of an order add up to what the money kept for it earns; one that was imported earns none here.',
       sql: `
         select o.id as order_id, format('%s points stand, %s are earned', coalesce(l.points, 0), s.points) as detail
         from orders o
         join (values ${exponents}) as e (currency, exponent) using (currency)
-        cross join lateral (select case when o.status = 'paid' then ${POINTS} else 0 end as points) s
+        cross join lateral (select case when o.status = 'paid' and o.imported_at is null then ${POINTS} else 0 end as points) s
         left join (select order_id, sum(points) as points from loyalty_entries group by order_id) l on l.order_id = o.id
         where coalesce(l.points, 0) <> s.points`,
     },
@@ -156,7 +158,8 @@ export function consequenceChecks(currencies: readonly string[]): readonly Check
         left join notes n on n.order_id = o.id
         left join gone g on g.order_id = o.id
         cross join lateral (
-          select case when o.status = 'paid' then greatest(0, o.amount_refunded - (o.amount_paid - o.amount_due)) else 0 end as beyond) x
+          select case when o.status = 'paid' and o.imported_at is null
+                      then greatest(0, o.amount_refunded - (o.amount_paid - o.amount_due)) else 0 end as beyond) x
         -- a refund that the bank returned keeps its note
         where coalesce(n.amount, 0) < x.beyond or coalesce(n.amount, 0) > x.beyond + coalesce(g.amount, 0) or n.astray > 0`,
     },

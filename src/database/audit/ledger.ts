@@ -73,7 +73,8 @@ export const LEDGER_CHECKS: readonly Check[] = [
   {
     invariant: 'books_of_an_order',
     requirement: 'C2',
-    promise: 'Sales, refunds of sales and deposits of an order are what its amounts say.',
+    promise:
+      'Sales, refunds of sales and deposits of an order are what its amounts say; of an imported one, what has happened since.',
     sql: `
       with books as (
         select order_id, -sum(${SIGNED}) filter (where account = 'sales') as sales,
@@ -81,10 +82,10 @@ export const LEDGER_CHECKS: readonly Check[] = [
                -sum(${SIGNED}) filter (where account = 'customer_deposits') as deposits
         from ledger_entries where account in ('sales', 'sales_refunds', 'customer_deposits') group by order_id
       ), due as (
-        select id, status = 'paid' as paid, amount_due, amount_paid, amount_refunded, amount_paid - amount_due as surplus from orders
+        select id, status = 'paid' as paid, imported_at is not null as imported, imported_refunded, amount_due, amount_paid, amount_refunded, amount_paid - amount_due as surplus from orders
       ), expected as (
-        select id, case when paid then amount_due else 0 end as sales,
-               case when paid then greatest(0, amount_refunded - surplus) else 0 end as sales_refunds,
+        select id, case when paid and not imported then amount_due else 0 end as sales,
+               case when paid then greatest(0, amount_refunded - surplus - imported_refunded) else 0 end as sales_refunds,
                case when paid then greatest(0, surplus - amount_refunded) else amount_paid - amount_refunded end as deposits
         from due)
       select coalesce(e.id, b.order_id) as order_id,
