@@ -4,10 +4,20 @@ const CREATED = 1_764_500_000;
 
 /** An event of Stripe's about `pi_1~`. */
 function stripe(id: string, type: string, object: object, ...happened: Happening[]): Webhook {
-  const envelope = { id: `${id}~`, object: 'event', api_version: '2025-09-30.clover', created: CREATED, livemode: false };
+  const envelope = {
+    id: `${id}~`,
+    object: 'event',
+    api_version: '2025-09-30.clover',
+    created: CREATED,
+    livemode: false,
+  };
   return { does: 'webhook', source: 'stripe', headers: {}, body: { ...envelope, type, data: { object } }, happened };
 }
-const stripeIs = (status: 'pending' | 'authorized' | 'captured' | 'failed'): Happening => ({ source: 'stripe', payment: 'pi_1~', status });
+const stripeIs = (status: 'pending' | 'authorized' | 'captured' | 'failed'): Happening => ({
+  source: 'stripe',
+  payment: 'pi_1~',
+  status,
+});
 const stripeRefund = (refund: string, amount: bigint, status: 'pending' | 'succeeded' | 'failed'): Happening => ({
   ...{ source: 'stripe', refund: `${refund}~`, of: 'pi_1~', amount, status },
 });
@@ -15,30 +25,75 @@ const metadata = { order_id: 'ord_1~' };
 const intent = { id: 'pi_1~', object: 'payment_intent', amount: 10_000, currency: 'eur', metadata };
 /** `amount_refunded` is a running total. */
 const charge = (amount_refunded: number) => ({
-  ...{ id: 'ch_1~', object: 'charge', amount: 10_000, amount_captured: 10_000, amount_refunded, captured: true, currency: 'eur' },
+  ...{
+    id: 'ch_1~',
+    object: 'charge',
+    amount: 10_000,
+    amount_captured: 10_000,
+    amount_refunded,
+    captured: true,
+    currency: 'eur',
+  },
   ...{ payment_intent: 'pi_1~', status: 'succeeded', metadata },
 });
 const refundObject = (id: string, amount: number, status: string) => ({
-  ...{ id: `${id}~`, object: 'refund', amount, currency: 'eur', charge: 'ch_1~', payment_intent: 'pi_1~', status, metadata: {} },
+  ...{
+    id: `${id}~`,
+    object: 'refund',
+    amount,
+    currency: 'eur',
+    charge: 'ch_1~',
+    payment_intent: 'pi_1~',
+    status,
+    metadata: {},
+  },
 });
 
 /** An event of Razorpay's about `pay_1~`, without the header that would name it: its id is derived from the fact. */
-function razorpay(event: string, status: string, more: { refund?: object; at?: number }, ...happened: Happening[]): Webhook {
-  const payment = { id: 'pay_1~', amount: 10_000, currency: 'INR', status, captured: status !== 'authorized', notes: metadata };
-  const payload = { payment: { entity: payment }, ...(more.refund === undefined ? {} : { refund: { entity: more.refund } }) };
+function razorpay(
+  event: string,
+  status: string,
+  more: { refund?: object; at?: number },
+  ...happened: Happening[]
+): Webhook {
+  const payment = {
+    id: 'pay_1~',
+    amount: 10_000,
+    currency: 'INR',
+    status,
+    captured: status !== 'authorized',
+    notes: metadata,
+  };
+  const payload = {
+    payment: { entity: payment },
+    ...(more.refund === undefined ? {} : { refund: { entity: more.refund } }),
+  };
   const body = { entity: 'event', event, created_at: more.at ?? CREATED, payload };
   return { does: 'webhook', source: 'razorpay', headers: {}, body, happened };
 }
 const razorpayIs = (status: 'authorized' | 'captured'): Happening => ({
   ...{ source: 'razorpay', payment: 'pay_1~', status, currency: 'INR' },
 });
-const rupees = (status: string) => ({ id: 'rfnd_1~', payment_id: 'pay_1~', amount: 2_500, currency: 'INR', status, notes: [] });
+const rupees = (status: string) => ({
+  id: 'rfnd_1~',
+  payment_id: 'pay_1~',
+  amount: 2_500,
+  currency: 'INR',
+  status,
+  notes: [],
+});
 const rupeesBack = (status: 'pending' | 'succeeded'): Happening => ({
   ...{ source: 'razorpay', refund: 'rfnd_1~', of: 'pay_1~', amount: 2_500n, currency: 'INR', status },
 });
 const INR: Scenario['order'] = { currency: 'INR' };
 
-const dispute = (id: string, status: 'opened' | 'won' | 'lost', timestamp: string, name = 'dp_1', amount = 10_000): Webhook => {
+const dispute = (
+  id: string,
+  status: 'opened' | 'won' | 'lost',
+  timestamp: string,
+  name = 'dp_1',
+  amount = 10_000,
+): Webhook => {
   const told = webhook(id, `dispute.${status}`, { dispute_id: `${name}~`, amount, currency: 'EUR' });
   return { ...told, body: { ...told.body, timestamp } };
 };
@@ -75,15 +130,30 @@ export const GATEWAY_SCENARIOS: readonly Scenario[] = [
       stripe('evt_6', 'charge.refunded', charge(500)),
     ],
     ends: 'one',
-    always: { orders: [{ amount_refunded: 500 }], refunds: 2, points: [{ points: 95 }], invoices: [{ kind: 'credit_note', amount: 500 }] },
+    always: {
+      orders: [{ amount_refunded: 500 }],
+      refunds: 2,
+      points: [{ points: 95 }],
+      invoices: [{ kind: 'credit_note', amount: 500 }],
+    },
   },
   {
     name: 'a declined attempt and the next one under the same intent',
     steps: [
-      stripe('evt_1', 'payment_intent.payment_failed', {
-        ...{ ...intent, status: 'requires_payment_method', last_payment_error: { code: 'card_declined' } },
-      }, stripeIs('failed')),
-      stripe('evt_2', 'payment_intent.amount_capturable_updated', { ...intent, status: 'requires_capture' }, stripeIs('authorized')),
+      stripe(
+        'evt_1',
+        'payment_intent.payment_failed',
+        {
+          ...{ ...intent, status: 'requires_payment_method', last_payment_error: { code: 'card_declined' } },
+        },
+        stripeIs('failed'),
+      ),
+      stripe(
+        'evt_2',
+        'payment_intent.amount_capturable_updated',
+        { ...intent, status: 'requires_capture' },
+        stripeIs('authorized'),
+      ),
       stripe('evt_3', 'charge.captured', charge(0), stripeIs('captured')),
       stripe('evt_4', 'payment_intent.succeeded', { ...intent, status: 'succeeded' }),
     ],
@@ -110,8 +180,14 @@ export const GATEWAY_SCENARIOS: readonly Scenario[] = [
     name: 'yen, which have no smaller unit, and a part of them back',
     order: { currency: 'JPY', lines: [{ id: 'l1', kind: 'booking', amount: 500n }] },
     steps: [
-      ...[paid('evt_p', 'pending', { amount: 500n, currency: 'JPY' }), paid('evt_c', 'captured', { amount: 500n, currency: 'JPY' })],
-      ...[gaveBack('evt_1', 'rf_1', 'succeeded', 123n, { currency: 'JPY' }), gaveBack('evt_2', 'rf_2', 'succeeded', 1n, { currency: 'JPY' })],
+      ...[
+        paid('evt_p', 'pending', { amount: 500n, currency: 'JPY' }),
+        paid('evt_c', 'captured', { amount: 500n, currency: 'JPY' }),
+      ],
+      ...[
+        gaveBack('evt_1', 'rf_1', 'succeeded', 123n, { currency: 'JPY' }),
+        gaveBack('evt_2', 'rf_2', 'succeeded', 1n, { currency: 'JPY' }),
+      ],
     ],
     ends: 'one',
     always: { orders: [{ amount_paid: 500, amount_refunded: 124 }], points: [{ points: 376 }] },
@@ -120,8 +196,14 @@ export const GATEWAY_SCENARIOS: readonly Scenario[] = [
     name: 'dinars, which have a thousand parts, and a part of them back',
     order: { currency: 'KWD', lines: [{ id: 'l1', kind: 'booking', amount: 1_234n }] },
     steps: [
-      ...[paid('evt_p', 'pending', { amount: 1_234n, currency: 'KWD' }), paid('evt_c', 'captured', { amount: 1_234n, currency: 'KWD' })],
-      ...[gaveBack('evt_1', 'rf_1', 'succeeded', 234n, { currency: 'KWD' }), again(gaveBack('evt_1', 'rf_1', 'succeeded', 234n))],
+      ...[
+        paid('evt_p', 'pending', { amount: 1_234n, currency: 'KWD' }),
+        paid('evt_c', 'captured', { amount: 1_234n, currency: 'KWD' }),
+      ],
+      ...[
+        gaveBack('evt_1', 'rf_1', 'succeeded', 234n, { currency: 'KWD' }),
+        again(gaveBack('evt_1', 'rf_1', 'succeeded', 234n)),
+      ],
     ],
     ends: 'one',
     always: { orders: [{ amount_paid: 1_234, amount_refunded: 234 }], points: [{ points: 1 }] },
@@ -145,7 +227,10 @@ export const GATEWAY_SCENARIOS: readonly Scenario[] = [
       ...[gaveBack('evt_rp', 'rf_1', 'pending', 2_000n), gaveBack('evt_rs', 'rf_1', 'succeeded', 2_000n)],
     ],
     ends: 'one',
-    always: { orders: [{ status: 'paid', disputed: end === 'lost', amount_refunded: 2_000 }], disputes: [{ status: end }] },
+    always: {
+      orders: [{ status: 'paid', disputed: end === 'lost', amount_refunded: 2_000 }],
+      disputes: [{ status: end }],
+    },
   })),
   {
     name: 'two disputes of one payment, each of a part, one won and one lost',

@@ -1,7 +1,10 @@
 import { again, became, confirm, EVERYTHING, gaveBack, paid, refunded, webhook, type Scenario } from './scenario.ts';
 
 const captured = paid('evt_captured', 'captured');
-const PAID = { orders: [{ status: 'paid', amount_paid: 10_000, amount_refunded: 0 }], events: [{ state: 'processed' }] };
+const PAID = {
+  orders: [{ status: 'paid', amount_paid: 10_000, amount_refunded: 0 }],
+  events: [{ state: 'processed' }],
+};
 
 /** One payment of one order. */
 export const PAYMENT_SCENARIOS: readonly Scenario[] = [
@@ -87,7 +90,10 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
       paid(id, n === 0 ? 'pending' : 'captured', { orderId: 'ord_other~', event: { order_id: 'ord_other~' } }),
     ),
     ends: 'one',
-    always: { payments: [{ status: 'captured', outcome: 'held_for_review' }], dead_letters: [{ kind: 'unmatched_payment' }] },
+    always: {
+      payments: [{ status: 'captured', outcome: 'held_for_review' }],
+      dead_letters: [{ kind: 'unmatched_payment' }],
+    },
   },
   {
     name: 'captured in another currency',
@@ -116,7 +122,12 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a part alone',
-    steps: [paid('evt_p', 'pending', { amount: 4_000n }), paid('evt_c', 'captured', { amount: 4_000n }), confirm('c'), confirm('d')],
+    steps: [
+      paid('evt_p', 'pending', { amount: 4_000n }),
+      paid('evt_c', 'captured', { amount: 4_000n }),
+      confirm('c'),
+      confirm('d'),
+    ],
     ends: 'one',
     always: { orders: [{ status: 'partially_paid', amount_paid: 4_000 }], bookings: 0 },
   },
@@ -141,7 +152,12 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
       webhook('evt_1', 'payment.pending', { status: 'pending', amount: 10_000, currency: 'EUR' }),
       webhook('evt_1', 'payment.captured', { status: 'captured', amount: 10_000, currency: 'EUR' }, became('captured')),
       webhook('evt_2', 'payment.captured', {}),
-      webhook('evt_1', 'refund.succeeded', { refund_id: 'rf_1~', amount: 400 }, refunded('rf_1', 'succeeded', { amount: 400n })),
+      webhook(
+        'evt_1',
+        'refund.succeeded',
+        { refund_id: 'rf_1~', amount: 400 },
+        refunded('rf_1', 'succeeded', { amount: 400n }),
+      ),
     ],
     ends: 'one',
     always: { orders: [{ status: 'paid', amount_refunded: 400 }], refunds: [{ status: 'succeeded', amount: 400 }] },

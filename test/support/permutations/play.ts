@@ -144,7 +144,11 @@ export class Play {
         return;
       }
       case 'expire':
-        await expireOrder(this.deps.pool, { orderId: this.mark('ord_1~'), at: new Date(this.at), policies: this.deps.policies });
+        await expireOrder(this.deps.pool, {
+          orderId: this.mark('ord_1~'),
+          at: new Date(this.at),
+          policies: this.deps.policies,
+        });
         return;
       case 'ask for refund':
         return this.askForRefund(step);
@@ -161,10 +165,14 @@ export class Play {
   }
 
   /** One look of the payment's workflow, and more while there is more. */
-  async settle(source: string, paymentId: string, asks: { callers?: readonly string[]; look?: boolean } = {}): Promise<void> {
+  async settle(
+    source: string,
+    paymentId: string,
+    asks: { callers?: readonly string[]; look?: boolean } = {},
+  ): Promise<void> {
     const settlePayment = createSettlePayment(this.deps);
     const key = JSON.stringify([source, paymentId]);
-    for (let more = true; more; ) {
+    for (let more = true; more;) {
       const seen = await settlePayment({ source, paymentId, callers: [], look: false, ...asks, at: this.at });
       more = seen?.more ?? false;
       if (seen === null) continue;
@@ -197,7 +205,12 @@ export class Play {
       createOrder(tx, {
         ...{ id: this.mark('ord_1~'), currency, customer: { id: 'cus_1', email: null, name: null } },
         amount: lines.reduce((sum, line) => sum + line.amount, 0n),
-        lines: lines.map((line) => ({ ...line, kind: line.kind as 'enrolment', quantity: line.quantity ?? 1, reference: null })),
+        lines: lines.map((line) => ({
+          ...line,
+          kind: line.kind as 'enrolment',
+          quantity: line.quantity ?? 1,
+          reference: null,
+        })),
         ...{ expiresAt: expires ? new Date(this.at - 3_600_000) : null, createdBy: 'test' },
       }),
     );
@@ -207,7 +220,12 @@ export class Play {
 
   /** A shop asks for it when it can: at once, or again when all has come. */
   private async askForRefund(step: Extract<Step, { does: 'ask for refund' }>): Promise<void> {
-    const request = { id: this.mark(step.id), source: 'sim', paymentId: this.mark(step.paymentId), amount: step.amount };
+    const request = {
+      id: this.mark(step.id),
+      source: 'sim',
+      paymentId: this.mark(step.paymentId),
+      amount: step.amount,
+    };
     const { result } = await inTransaction(this.deps.pool, (tx) =>
       reserveRefund(tx, { ...request, reason: null, requestedBy: 'test' }),
     );
@@ -226,10 +244,11 @@ export class Play {
   /** The refund's own workflow; the gateway tells of it by an event as well. */
   private async runRefund(id: string): Promise<void> {
     await this.executeRefund(id);
-    const { rows } = await this.deps.pool.query<{ source: string; payment_id: string; gateway_refund_id: string | null }>(
-      'select source, payment_id, gateway_refund_id from refunds where id = $1',
-      [id],
-    );
+    const { rows } = await this.deps.pool.query<{
+      source: string;
+      payment_id: string;
+      gateway_refund_id: string | null;
+    }>('select source, payment_id, gateway_refund_id from refunds where id = $1', [id]);
     const [refund] = rows;
     if (refund?.source !== 'sim' || refund.gateway_refund_id === null) return;
     const data = { payment_id: refund.payment_id, refund_id: refund.gateway_refund_id, status: 'succeeded' };

@@ -53,7 +53,9 @@ export async function readEnds(pool: Pool): Promise<Map<string, End>> {
     if (table === 'disputes' && !known.has(table)) continue;
     const { rows } = await pool.query<{ row: Record<string, unknown> }>(`select to_jsonb(t) as row from (${sql}) t`);
     for (const { row } of rows) {
-      const kept = Object.entries(row).filter(([column, value]) => value !== null && (table === 'announced' || !ON_THE_WAY.test(column)));
+      const kept = Object.entries(row).filter(
+        ([column, value]) => value !== null && (table === 'announced' || !ON_THE_WAY.test(column)),
+      );
       const text = JSON.stringify(Object.fromEntries(kept));
       const tag = tagOf(text);
       if (tag === null) throw new Error(`No order of delivery has this row of ${table}: ${text}`);

@@ -8,7 +8,10 @@ const FULL = {
 };
 /** Our own refund of 30.00, asked for and not yet answered when the events come. */
 const ours = { of: 'pay_1~', reference: 'refund:ref_1~', event: { reference: 'refund:ref_1~' } };
-const placed: readonly Step[] = [captured, { does: 'ask for refund', id: 'ref_1~', paymentId: 'pay_1~', amount: 3_000n }];
+const placed: readonly Step[] = [
+  captured,
+  { does: 'ask for refund', id: 'ref_1~', paymentId: 'pay_1~', amount: 3_000n },
+];
 
 /** Refunds of one payment. */
 export const REFUND_SCENARIOS: readonly Scenario[] = [
@@ -42,7 +45,11 @@ export const REFUND_SCENARIOS: readonly Scenario[] = [
     ends: 'one',
     always: {
       orders: [{ amount_refunded: 4_444 }],
-      ...{ points: [{ points: 55 }], bookings: [{ status: 'confirmed' }], invoices: [{ kind: 'credit_note', amount: 4_444 }] },
+      ...{
+        points: [{ points: 55 }],
+        bookings: [{ status: 'confirmed' }],
+        invoices: [{ kind: 'credit_note', amount: 4_444 }],
+      },
     },
   },
   {
@@ -102,7 +109,10 @@ export const REFUND_SCENARIOS: readonly Scenario[] = [
       gaveBack('evt_2f', 'rf_2', 'failed', 3_000n),
     ],
     ends: 'one',
-    always: { orders: [{ amount_refunded: 3_000 }], refunds: [{ id: 'ref_1~', status: 'succeeded' }, { status: 'failed' }] },
+    always: {
+      orders: [{ amount_refunded: 3_000 }],
+      refunds: [{ id: 'ref_1~', status: 'succeeded' }, { status: 'failed' }],
+    },
   },
   {
     name: 'a refund that the shop asks for among the events of the payment and of another refund',

@@ -72,12 +72,19 @@ const ISO = '2026-11-30T12:00:00Z';
 /** An event of the `standard` protocol about `pay_1~` of `ord_1~`, unless `data` says otherwise. */
 export function webhook(id: string, type: string, data: object = {}, ...happened: Happening[]): Webhook {
   const status = type.split('.')[1];
-  const body = { type, timestamp: ISO, data: { payment_id: 'pay_1~', order_id: 'ord_1~', status, mode: 'test', ...data } };
+  const body = {
+    type,
+    timestamp: ISO,
+    data: { payment_id: 'pay_1~', order_id: 'ord_1~', status, mode: 'test', ...data },
+  };
   return { does: 'webhook', source: 'sim', headers: { 'webhook-id': `${id}~` }, body, happened };
 }
 
 /** The payment at `sim` came to this. */
-export function became(status: PaymentFacts['status'], more: Partial<PaymentFacts> & { payment?: string } = {}): Happening {
+export function became(
+  status: PaymentFacts['status'],
+  more: Partial<PaymentFacts> & { payment?: string } = {},
+): Happening {
   return { source: 'sim', payment: 'pay_1~', status, ...more };
 }
 
@@ -97,7 +104,11 @@ export function paid(
   more: Partial<PaymentFacts> & { payment?: string; event?: object } = {},
 ): Webhook {
   const { event, ...facts } = more;
-  const data = { payment_id: facts.payment ?? 'pay_1~', amount: Number(facts.amount ?? 10_000n), currency: facts.currency ?? 'EUR' };
+  const data = {
+    payment_id: facts.payment ?? 'pay_1~',
+    amount: Number(facts.amount ?? 10_000n),
+    currency: facts.currency ?? 'EUR',
+  };
   return webhook(id, `payment.${status}`, { ...data, ...event }, became(status, facts));
 }
 
@@ -110,7 +121,12 @@ export function gaveBack(
   more: Partial<RefundFacts> & { of?: string; event?: object } = {},
 ): Webhook {
   const { event, ...facts } = more;
-  const data = { payment_id: facts.of ?? 'pay_1~', refund_id: `${refund}~`, amount: Number(amount), currency: facts.currency ?? 'EUR' };
+  const data = {
+    payment_id: facts.of ?? 'pay_1~',
+    refund_id: `${refund}~`,
+    amount: Number(amount),
+    currency: facts.currency ?? 'EUR',
+  };
   return webhook(id, `refund.${status}`, { ...data, ...event }, refunded(refund, status, { amount, ...facts }));
 }
 

@@ -12,7 +12,9 @@ const razorpay = (event: string, id: string, status: 'authorized' | 'captured', 
   at('razorpay', paid('', status, { payment: id, amount: BigInt(amount) }), {
     ...{ entity: 'event', event, created_at: 1_764_500_000 },
     payload: {
-      payment: { entity: { id, amount, currency: 'EUR', status, captured: status === 'captured', notes: { order_id: 'ord_1~' } } },
+      payment: {
+        entity: { id, amount, currency: 'EUR', status, captured: status === 'captured', notes: { order_id: 'ord_1~' } },
+      },
     },
   });
 
@@ -26,16 +28,29 @@ export const SEVERAL_PAYMENTS: readonly Scenario[] = [
       ...[paid('evt_2p', 'pending', of(2, 4_000n)), paid('evt_2c', 'captured', of(2, 4_000n)), confirm('2', 'pay_2~')],
     ],
     ends: 'rules',
-    always: { orders: [{ status: 'paid', amount_paid: 10_000 }], order_payments: 2, refunds: 0, points: [{ points: 100 }] },
+    always: {
+      orders: [{ status: 'paid', amount_paid: 10_000 }],
+      order_payments: 2,
+      refunds: 0,
+      points: [{ points: 100 }],
+    },
   },
   {
     name: 'two parts with something over, and a third one that nobody asked for',
     steps: [
       ...[paid('evt_1', 'captured', of(1, 6_000n)), paid('evt_2', 'captured', of(2, 6_000n))],
-      ...[paid('evt_3', 'captured', of(3, 6_000n)), again(paid('evt_1', 'captured', of(1, 6_000n))), confirm('2', 'pay_2~')],
+      ...[
+        paid('evt_3', 'captured', of(3, 6_000n)),
+        again(paid('evt_1', 'captured', of(1, 6_000n))),
+        confirm('2', 'pay_2~'),
+      ],
     ],
     ends: 'rules',
-    always: { orders: [{ status: 'paid', amount_paid: 12_000 }], order_payments: 2, refunds: [{ kind: 'extra_capture', status: 'succeeded' }] },
+    always: {
+      orders: [{ status: 'paid', amount_paid: 12_000 }],
+      order_payments: 2,
+      refunds: [{ kind: 'extra_capture', status: 'succeeded' }],
+    },
   },
   {
     name: 'a failed part, and two that come to the whole',
@@ -54,7 +69,11 @@ export const SEVERAL_PAYMENTS: readonly Scenario[] = [
       ...[paid('evt_2p', 'pending', of(2)), paid('evt_2c', 'captured', of(2)), confirm('2', 'pay_2~')],
     ],
     ends: 'rules',
-    always: { orders: [{ status: 'paid', amount_paid: 10_000 }], order_payments: 1, refunds: [{ kind: 'extra_capture', status: 'succeeded' }] },
+    always: {
+      orders: [{ status: 'paid', amount_paid: 10_000 }],
+      order_payments: 1,
+      refunds: [{ kind: 'extra_capture', status: 'succeeded' }],
+    },
   },
   {
     name: 'the whole twice, from two gateways',
@@ -65,7 +84,11 @@ export const SEVERAL_PAYMENTS: readonly Scenario[] = [
       confirm('2', 'pay_1~', 'razorpay'),
     ],
     ends: 'rules',
-    always: { orders: [{ status: 'paid', amount_paid: 10_000 }], order_payments: 1, refunds: [{ kind: 'extra_capture', status: 'succeeded' }] },
+    always: {
+      orders: [{ status: 'paid', amount_paid: 10_000 }],
+      order_payments: 1,
+      refunds: [{ kind: 'extra_capture', status: 'succeeded' }],
+    },
   },
   {
     name: 'the first attempt fails an hour late, after the second has paid',
@@ -76,7 +99,11 @@ export const SEVERAL_PAYMENTS: readonly Scenario[] = [
       ...[paid('evt_1f', 'failed', of(1)), again(paid('evt_2c', 'captured', of(2)))],
     ],
     ends: 'one',
-    always: { orders: [{ status: 'paid', paid_payment_id: 'pay_2~' }], payments: [{ payment_id: 'pay_1~', status: 'failed' }], refunds: 0 },
+    always: {
+      orders: [{ status: 'paid', paid_payment_id: 'pay_2~' }],
+      payments: [{ payment_id: 'pay_1~', status: 'failed' }],
+      refunds: 0,
+    },
   },
   {
     name: 'the whole twice, and a person gives one of them back at the gateway',
@@ -93,7 +120,11 @@ export const SEVERAL_PAYMENTS: readonly Scenario[] = [
     order: { lines: EVERYTHING },
     steps: [
       ...[paid('evt_1', 'captured', of(1, 4_000n)), gaveBack('evt_rp', 'rf_1', 'pending', 1_000n)],
-      ...[gaveBack('evt_rs', 'rf_1', 'succeeded', 1_000n), paid('evt_2', 'captured', of(2, 6_000n)), confirm('2', 'pay_2~')],
+      ...[
+        gaveBack('evt_rs', 'rf_1', 'succeeded', 1_000n),
+        paid('evt_2', 'captured', of(2, 6_000n)),
+        confirm('2', 'pay_2~'),
+      ],
     ],
     ends: 'rules',
     always: {
@@ -104,7 +135,13 @@ export const SEVERAL_PAYMENTS: readonly Scenario[] = [
   {
     name: 'the order is cancelled while the money is on its way, by the policy to give it back',
     policies: { lateCapture: 'refund' },
-    steps: [paid('evt_p', 'pending'), { does: 'cancel' }, paid('evt_c', 'captured'), paid('evt_c2', 'captured'), confirm('c')],
+    steps: [
+      paid('evt_p', 'pending'),
+      { does: 'cancel' },
+      paid('evt_c', 'captured'),
+      paid('evt_c2', 'captured'),
+      confirm('c'),
+    ],
     ends: 'by order status',
     always: { orders: 1 },
   },
@@ -112,7 +149,13 @@ export const SEVERAL_PAYMENTS: readonly Scenario[] = [
     name: 'the order expires while the money is on its way, by the policy to ask a person',
     order: { expires: true },
     policies: { lateCapture: 'review' },
-    steps: [paid('evt_p', 'pending'), { does: 'expire' }, paid('evt_c', 'captured'), one(again(paid('evt_c', 'captured'))), confirm('c')],
+    steps: [
+      paid('evt_p', 'pending'),
+      { does: 'expire' },
+      paid('evt_c', 'captured'),
+      one(again(paid('evt_c', 'captured'))),
+      confirm('c'),
+    ],
     ends: 'by order status',
     always: { orders: 1, refunds: 0 },
   },
@@ -120,7 +163,11 @@ export const SEVERAL_PAYMENTS: readonly Scenario[] = [
     name: 'the order expires when a part of it is paid',
     order: { expires: true },
     steps: [
-      ...[paid('evt_1', 'captured', of(1, 4_000n)), { does: 'expire' } as const, paid('evt_2', 'captured', of(2, 4_000n))],
+      ...[
+        paid('evt_1', 'captured', of(1, 4_000n)),
+        { does: 'expire' } as const,
+        paid('evt_2', 'captured', of(2, 4_000n)),
+      ],
       ...[confirm('1'), again(paid('evt_2', 'captured', of(2, 4_000n)))],
     ],
     ends: 'rules',
@@ -137,7 +184,13 @@ export const SEVERAL_PAYMENTS: readonly Scenario[] = [
   },
   {
     name: 'the order is made, cancelled and paid, in whatever order',
-    steps: [{ does: 'create order' }, paid('evt_p', 'pending'), paid('evt_c', 'captured'), { does: 'cancel' }, confirm('c')],
+    steps: [
+      { does: 'create order' },
+      paid('evt_p', 'pending'),
+      paid('evt_c', 'captured'),
+      { does: 'cancel' },
+      confirm('c'),
+    ],
     ends: 'by order status',
     always: { orders: 1 },
   },

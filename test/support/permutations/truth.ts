@@ -30,8 +30,13 @@ export class Truth {
       const { source: _, payment, ...facts } = happening;
       const known = this.payments.get(key(payment));
       const fresh: PaymentFacts = {
-        ...{ paymentId: mark(payment, this.tag), orderId: mark('ord_1~', this.tag), reference: null, status: 'pending' },
-        ...{ amount: 10_000n, currency: 'EUR', amountRefunded: null, mode: 'test' as Mode },
+        ...{
+          paymentId: mark(payment, this.tag),
+          orderId: mark('ord_1~', this.tag),
+          reference: null,
+          status: 'pending',
+        },
+        ...{ amount: 10_000n, currency: 'EUR', amountRefunded: null, mode: 'test' },
       };
       this.payments.set(key(payment), { ...fresh, ...known, ...marked(facts, this.tag) });
       return;
@@ -99,11 +104,20 @@ export function tagOf(text: string): string | null {
 }
 
 function marked<T extends object>(facts: T, tag: string): T {
-  const entries = Object.entries(facts).map(([key, value]: [string, unknown]) => [key, typeof value === 'string' ? mark(value, tag) : value]);
+  const entries = Object.entries(facts).map(([key, value]: [string, unknown]) => [
+    key,
+    typeof value === 'string' ? mark(value, tag) : value,
+  ]);
   return Object.fromEntries(entries) as T;
 }
 
-const CONFIG = { mode: 'test', apiBase: 'http://127.0.0.1:1', apiKey: 'k:s', accountNumber: null, webhookSecrets: [] } as const;
+const CONFIG = {
+  mode: 'test',
+  apiBase: 'http://127.0.0.1:1',
+  apiKey: 'k:s',
+  accountNumber: null,
+  webhookSecrets: [],
+} as const;
 
 /** The real adapters with their eyes on the truths of many orders of delivery in place of a gateway. */
 export function gatewaysOf(truthOf: (id: string) => Truth): Map<string, { gateway: Gateway; mode: Mode }> {
@@ -120,7 +134,11 @@ export function gatewaysOf(truthOf: (id: string) => Truth): Map<string, { gatewa
         fetchPayment: (paymentId) => Promise.resolve(truthOf(paymentId).payment(source, paymentId)),
         listRefunds: (paymentId) => Promise.resolve(truthOf(paymentId).refundsOf(source, paymentId)),
         findRefunds: (paymentId, reference) =>
-          Promise.resolve(truthOf(paymentId).refundsOf(source, paymentId).filter((one) => one.reference === reference)),
+          Promise.resolve(
+            truthOf(paymentId)
+              .refundsOf(source, paymentId)
+              .filter((one) => one.reference === reference),
+          ),
         // Async, so that a refusal is a rejection.
         createRefund: async ({ paymentId, amount, currency, reference }) =>
           Promise.resolve(truthOf(paymentId).refund(source, paymentId, amount, currency, reference)),
