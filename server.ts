@@ -49,8 +49,10 @@ const sources = new Map<string, Source>(
 );
 const work = openWorkChannel(database.listenUrl, () => undefined);
 const handOvers = createHandOvers({
-  handOver: (event) =>
-    temporal.withDeadline(Date.now() + HAND_OVER_MS, () => handOver({ client: temporal.workflow, pool }, event)),
+  handOver: ([event, ...others]) =>
+    temporal.withDeadline(Date.now() + HAND_OVER_MS, () =>
+      handOver({ client: temporal.workflow, pool }, event, others),
+    ),
   log,
 });
 const refusals = createRefusalCounter({ save: (counted) => saveRefusals(pool, counted), log });

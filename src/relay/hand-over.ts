@@ -12,19 +12,25 @@ export interface EventToHandOver {
 }
 
 /**
- * Hands an event to its payment's workflow: signal-with-start by the business key, then the mark (A5). A signal accepted is
- * not an event handled; the transaction that does the work sets `processed_at`. Handing over twice does no harm.
+ * Hands events of one payment to its workflow: signal-with-start by the business key, then the marks (A5). One signal is enough
+ * for all, since a wake takes all that wait. A signal accepted is not an event handled; the transaction that does the work sets
+ * `processed_at`. Handing over twice does no harm.
  *
  * @throws what Temporal or PostgreSQL throw; the inbox relay sweeps up what was left
  */
 export async function handOver(
   deps: { readonly client: WorkflowClient; readonly pool: Pool },
   event: EventToHandOver,
+  others: readonly EventToHandOver[] = [],
 ): Promise<void> {
   await deps.client.signalWithStart('processPayment', {
     ...paymentStartOptions(event.source, event.paymentId, event.orderId),
     signal: paymentEventSignal,
     signalArgs: [event.eventId],
   });
-  await markHandedOver(deps.pool, event.source, [event.eventId]);
+  await markHandedOver(
+    deps.pool,
+    event.source,
+    [event, ...others].map((one) => one.eventId),
+  );
 }

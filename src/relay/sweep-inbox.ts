@@ -1,6 +1,5 @@
 import type { WorkflowClient } from '@temporalio/client';
 import { claimInbox, type UnhandedEvent } from '../database/claim-inbox.ts';
-import { markHandedOver } from '../database/mark-handed-over.ts';
 import type { Pool } from '../database/pool.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -31,16 +30,14 @@ export async function sweepInbox(deps: RelayDependencies): Promise<boolean> {
     byPayment(events).map(async ([first, ...rest]) => {
       if (first === undefined) return;
       try {
-        const { source, eventId, paymentId, orderId } = first;
+        const { paymentId } = first;
         if (paymentId === null) await handOverPayout(deps, first);
-        else await handOver(deps, { source, eventId, paymentId, orderId });
-        if (rest.length > 0) {
-          await markHandedOver(
-            deps.pool,
-            first.source,
-            rest.map((event) => event.eventId),
+        else
+          await handOver(
+            deps,
+            { ...first, paymentId },
+            rest.map((event) => ({ ...event, paymentId })),
           );
-        }
         deps.metrics.relayHandedOver.inc({ kind: 'inbox' }, 1 + rest.length);
       } catch (error) {
         failures.push(error);

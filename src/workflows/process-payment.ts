@@ -27,6 +27,7 @@ import {
 } from './messages.ts';
 import { quickly } from './quickly.ts';
 import { createTellPeople } from './tell-people.ts';
+import { stepsInTasksOfTheirOwn } from './versions.ts';
 
 /**
  * The mutex of one payment (B1): works through its events one wake at a time, and is the only one that applies the
@@ -92,7 +93,11 @@ export async function processPayment(): Promise<PaymentOutcome | null> {
       for (const caller of asking) answers.set(caller, seen.callerOutcomes[caller] ?? 'pending');
       tellPeople(whatPeopleSee(payment, seen));
       await tellMoves(seen);
-      if (seen.more) wakes += 1;
+      if (seen.more) {
+        wakes += 1;
+        // One local activity after the other keeps the task open, and nobody else is heard for up to eight seconds.
+        if (stepsInTasksOfTheirOwn()) await sleep(1);
+      }
     }
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);

@@ -12,12 +12,28 @@ describe('handing over', () => {
     const begun: (() => void)[] = [];
     const handOver = () => new Promise<void>((resolve) => begun.push(resolve));
     const handOvers = createHandOvers({ handOver, log }, 2);
-    for (let k = 0; k < 5; k += 1) handOvers.start(event);
+    for (let k = 0; k < 5; k += 1) handOvers.start({ ...event, paymentId: `pay_${k}` });
     expect(begun).toHaveLength(2);
     begun.forEach((end) => end());
     await handOvers.idle();
-    handOvers.start(event);
+    handOvers.start({ ...event, paymentId: 'pay_9' });
     expect(begun).toHaveLength(3);
+  });
+
+  it('gives all events of a payment that come while one is on its way to its next signal, and keeps two apart', async () => {
+    const sent: string[][] = [];
+    const times: number[] = [];
+    const handOver = (handOvers: readonly { readonly eventId: string }[]) => {
+      sent.push(handOvers.map(({ eventId }) => eventId));
+      times.push(performance.now());
+      return Promise.resolve();
+    };
+    const handOvers = createHandOvers({ handOver, log });
+    for (let k = 0; k < 5; k += 1) handOvers.start({ ...event, eventId: `evt_${k}` });
+    handOvers.start({ ...event, eventId: 'evt_x', paymentId: 'pay_2' });
+    await handOvers.idle();
+    expect(sent).toEqual([['evt_0'], ['evt_x'], ['evt_1', 'evt_2', 'evt_3', 'evt_4']]);
+    expect((times[2] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(150);
   });
 
   it('that fails disturbs nobody', async () => {

@@ -36,7 +36,7 @@ export class Truth {
           reference: null,
           status: 'pending',
         },
-        ...{ amount: 10_000n, currency: 'EUR', amountRefunded: null, mode: 'test' as Mode },
+        ...{ amount: 10_000n, currency: 'EUR', amountRefunded: null, mode: 'test' },
       };
       this.payments.set(key(payment), { ...fresh, ...known, ...marked(facts, this.tag) });
       return;
