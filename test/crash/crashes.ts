@@ -26,7 +26,7 @@ const began = Date.now();
 
 let world: CrashWorld;
 beforeAll(async () => {
-  world = await openCrashWorld();
+  world = await openCrashWorld(true);
 });
 afterAll(async () => {
   await world.close();

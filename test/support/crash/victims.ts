@@ -1,10 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { startProcess, type ProcessSettings, type TestProcess } from '../processes.ts';
 import type { CrashPlan } from './crash-plan.ts';
-
-const PRELOAD = fileURLToPath(new URL('preload.mjs', import.meta.url));
+import { preloadPath } from './preload-path.ts';
 
 /** A real process that dies where it is told to. */
 export interface Victim {
@@ -31,6 +29,7 @@ export function startVictims(
   options: { readonly settings: ProcessSettings; readonly folder: string; readonly bundle: string },
 ): Victims {
   const { settings, folder, bundle } = options;
+  const preload = preloadPath(settings.built === true);
   let made = 0;
 
   function begin(): Waiting {
@@ -42,7 +41,7 @@ export function startVictims(
       CRASH_BUNDLE: bundle,
       ...(kind === 'worker' && { CRASH_GATE: gate }),
     };
-    const started = startProcess(kind, { ...settings, preload: PRELOAD, env });
+    const started = startProcess(kind, { ...settings, preload, env });
     // It is awaited when its turn comes, and must not end the test before.
     started.catch(() => undefined);
     return {
