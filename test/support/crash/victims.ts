@@ -11,7 +11,7 @@ export interface Victim {
   arm(plan: CrashPlan): void;
 }
 
-/** One process of a kind at work, and another one warmed up beside it, which takes its place at once. */
+/** One process of a kind at work, and others warmed up beside it, which take its place at once. */
 export interface Victims {
   current(): Promise<Victim>;
   /** After the death of the current one. */
@@ -22,6 +22,9 @@ interface Waiting {
   readonly victim: Promise<Victim>;
   letIn(): void;
 }
+
+/** A death takes a moment, a start takes seconds. */
+const SPARE = 2;
 
 /** @param bundle the bundled workflows; a worker that waits takes no task before its turn */
 export function startVictims(
@@ -55,14 +58,14 @@ export function startVictims(
 
   let current = begin();
   current.letIn();
-  let spare = begin();
+  const spare = Array.from({ length: SPARE }, begin);
   return {
     current: () => current.victim,
     async replace() {
-      current = spare;
+      spare.push(begin());
+      current = spare.shift() ?? current;
       current.letIn();
       await current.victim;
-      spare = begin();
     },
   };
 }
