@@ -72,7 +72,9 @@ export async function runPoints(
       failures.set(one, messageOf(error));
     });
   });
-  await nothingLeft(world.db.pool, RECOVERED_MS);
+  await nothingLeft(world.db.pool, RECOVERED_MS).catch((error: unknown) => {
+    throw new Error([messageOf(error), ...failuresOf(failures)].join('\n'));
+  });
   for (const one of tries) {
     const heard = await one.heard;
     await one.what.check(world, one.tag, heard).catch((error: unknown) => failures.set(one, messageOf(error)));
@@ -162,6 +164,10 @@ function stepsOf({ log }: Pick<Try, 'log'>): string[] {
     // Nothing was counted yet.
     return [];
   }
+}
+
+function failuresOf(failures: ReadonlyMap<Try, string>): string[] {
+  return [...failures].map(([one, failure]) => `${one.scenario} at ${String(one.at)}: ${failure}`);
 }
 
 function messageOf(error: unknown): string {

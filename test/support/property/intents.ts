@@ -45,7 +45,7 @@ export function requestOf(run: string, { kind, target, size }: Intent, other: bo
   }
 }
 
-export function orderBody(id: string, amount: number): object {
+function orderBody(id: string, amount: number): object {
   const lines = [{ id: 'l1', kind: 'booking', amount }];
   return { id, currency: 'EUR', amount, customer: { id: 'cus_1' }, lines };
 }

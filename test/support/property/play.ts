@@ -7,7 +7,7 @@ import { orderName, paymentName, requestOf } from './intents.ts';
 
 const AMOUNT = 10_000;
 /** Always: no key helps, webhooks come several times, in any order, and their answers get lost. */
-export const ALWAYS = { forget_keys: 1, repeat: 0.3, reorder: { chance: 0.3, ms: [50, 800] }, lose_ack: 0.2 };
+const ALWAYS = { forget_keys: 1, repeat: 0.3, reorder: { chance: 0.3, ms: [50, 800] }, lose_ack: 0.2 };
 /** What is begun at once is not begun in the very same instant. */
 const APART_MS = 20;
 

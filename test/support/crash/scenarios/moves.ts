@@ -23,7 +23,7 @@ interface Keyed {
 const keyOf = (tag: string): string => `key_${tag}`;
 
 /** As the API derives it: from client, path and key. */
-export function rowId(prefix: string, path: string, tag: string): string {
+function rowId(prefix: string, path: string, tag: string): string {
   return `${prefix}${createHash('sha256')
     .update(`shop POST ${path}\n${keyOf(tag)}`)
     .digest('hex')
