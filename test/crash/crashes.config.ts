@@ -7,7 +7,5 @@ export default defineConfig({
     ...base.test,
     include: ['test/crash/crashes.ts'],
     retry: 0,
-    // A scenario has up to a hundred deaths of some seconds each.
-    testTimeout: 3_600_000,
   },
 });

@@ -53,6 +53,8 @@ export interface CallOptions {
   /** Idempotency-Key. */
   readonly key?: string;
   readonly apiKey?: string;
+  /** The client gives up. */
+  readonly signal?: AbortSignal;
   /** Which API process; they take turns without. */
   readonly server?: number;
 }
@@ -175,6 +177,7 @@ export async function openSystem(options: SystemOptions = {}): Promise<System> {
         ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(sent === undefined ? {} : { body: sent }),
+      ...(rest.signal === undefined ? {} : { signal: rest.signal }),
     });
     return answerOf(response);
   }

@@ -47,7 +47,8 @@ export interface CrashWorld {
   close(): Promise<void>;
 }
 
-export async function openCrashWorld(): Promise<CrashWorld> {
+/** @param built runs the built product, for whoever has just built it */
+export async function openCrashWorld(built = false): Promise<CrashWorld> {
   const [db, temporal, sim] = await Promise.all([createTestDatabase(), createTestNamespace(), simSettings()]);
   const folder = mkdtempSync(join(tmpdir(), 'paidonce-crash-'));
   const forgetFolder = mustNotOutliveUs('folder', folder);
@@ -56,7 +57,7 @@ export async function openCrashWorld(): Promise<CrashWorld> {
   const settings: ProcessSettings = {
     databaseUrl: db.url,
     temporal: { address: temporal.address, namespace: temporal.namespace },
-    ...{ configFile, sim },
+    ...{ configFile, sim, built },
     env: { LOG_LEVEL: 'warn' },
   };
   const bundle = join(folder, 'workflows.cjs');

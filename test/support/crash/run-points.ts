@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiAnswer } from '../api-client.ts';
 import { eventually } from '../eventually.ts';
+import { nothingLeft } from '../nothing-left.ts';
 import type { CrashPlan } from './crash-plan.ts';
 import type { CrashScenario } from './crash-scenario.ts';
 import type { CrashWorld } from './crash-world.ts';
@@ -71,7 +72,9 @@ export async function runPoints(
       failures.set(one, messageOf(error));
     });
   });
-  await nothingLeft(world);
+  await nothingLeft(world.db.pool, RECOVERED_MS).catch((error: unknown) => {
+    throw new Error([messageOf(error), ...failuresOf(failures)].join('\n'));
+  });
   for (const one of tries) {
     const heard = await one.heard;
     await one.what.check(world, one.tag, heard).catch((error: unknown) => failures.set(one, messageOf(error)));
@@ -142,23 +145,6 @@ async function settled(check: () => Promise<void>, limitMs: number): Promise<voi
   });
 }
 
-async function nothingLeft(world: CrashWorld): Promise<void> {
-  await eventually(
-    'nothing is left to do',
-    async () => {
-      const left = await world.row(`
-        select (select count(*) from webhook_events where state = 'pending' or look_again_at is not null)
-             + (select count(*) from outbox where published_at is null and event_type like '%requested')
-             + (select count(*) from refunds where status in ('pending', 'unknown'))
-             + (select count(*) from payouts where status in ('pending', 'unknown'))
-             + (select count(*) from charges where status in ('pending', 'unknown'))
-             + (select count(*) from top_ups where status in ('pending', 'unknown')) as n`);
-      return left?.n === 0n;
-    },
-    RECOVERED_MS,
-  );
-}
-
 async function atOnce(tries: readonly Try[], work: (one: Try) => Promise<void>): Promise<void> {
   const rest = [...tries];
   await Promise.all(
@@ -178,6 +164,10 @@ function stepsOf({ log }: Pick<Try, 'log'>): string[] {
     // Nothing was counted yet.
     return [];
   }
+}
+
+function failuresOf(failures: ReadonlyMap<Try, string>): string[] {
+  return [...failures].map(([one, failure]) => `${one.scenario} at ${String(one.at)}: ${failure}`);
 }
 
 function messageOf(error: unknown): string {

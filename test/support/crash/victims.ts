@@ -1,10 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { startProcess, type ProcessSettings, type TestProcess } from '../processes.ts';
 import type { CrashPlan } from './crash-plan.ts';
-
-const PRELOAD = fileURLToPath(new URL('preload.mjs', import.meta.url));
+import { preloadPath } from './preload-path.ts';
 
 /** A real process that dies where it is told to. */
 export interface Victim {
@@ -13,7 +11,7 @@ export interface Victim {
   arm(plan: CrashPlan): void;
 }
 
-/** One process of a kind at work, and another one warmed up beside it, which takes its place at once. */
+/** One process of a kind at work, and others warmed up beside it, which take its place at once. */
 export interface Victims {
   current(): Promise<Victim>;
   /** After the death of the current one. */
@@ -25,12 +23,16 @@ interface Waiting {
   letIn(): void;
 }
 
+/** A death takes a moment, a start takes seconds. */
+const SPARE = 2;
+
 /** @param bundle the bundled workflows; a worker that waits takes no task before its turn */
 export function startVictims(
   kind: 'server' | 'worker',
   options: { readonly settings: ProcessSettings; readonly folder: string; readonly bundle: string },
 ): Victims {
   const { settings, folder, bundle } = options;
+  const preload = preloadPath(settings.built === true);
   let made = 0;
 
   function begin(): Waiting {
@@ -42,7 +44,7 @@ export function startVictims(
       CRASH_BUNDLE: bundle,
       ...(kind === 'worker' && { CRASH_GATE: gate }),
     };
-    const started = startProcess(kind, { ...settings, preload: PRELOAD, env });
+    const started = startProcess(kind, { ...settings, preload, env });
     // It is awaited when its turn comes, and must not end the test before.
     started.catch(() => undefined);
     return {
@@ -56,14 +58,14 @@ export function startVictims(
 
   let current = begin();
   current.letIn();
-  let spare = begin();
+  const spare = Array.from({ length: SPARE }, begin);
   return {
     current: () => current.victim,
     async replace() {
-      current = spare;
+      spare.push(begin());
+      current = spare.shift() ?? current;
       current.letIn();
       await current.victim;
-      spare = begin();
     },
   };
 }

@@ -11,10 +11,10 @@ interface Keyed {
   readonly prepare?: CrashScenario['prepare'];
   path(tag: string): string;
   body(tag: string): object;
+  /** Where the API shows what was reserved. */
+  shownAt(tag: string): string;
   /** The prefix of the row's id, where that is derived from the key. */
   readonly prefix?: 'rf_' | 'ch_' | 'tu_';
-  /** The status in the end; `succeeded` without. */
-  readonly ends?: { readonly status: string };
   /** What the gateway has of it. */
   effects(world: CrashWorld, tag: string): Promise<readonly object[]>;
   readonly also?: (world: CrashWorld, tag: string) => Promise<void>;
@@ -23,7 +23,7 @@ interface Keyed {
 const keyOf = (tag: string): string => `key_${tag}`;
 
 /** As the API derives it: from client, path and key. */
-export function rowId(prefix: string, path: string, tag: string): string {
+function rowId(prefix: string, path: string, tag: string): string {
   return `${prefix}${createHash('sha256')
     .update(`shop POST ${path}\n${keyOf(tag)}`)
     .digest('hex')
@@ -37,6 +37,7 @@ const REFUND: Keyed = {
   prepare: (world, tag) => paidOrder(world, tag),
   path: () => '/v1/refunds',
   body: (tag) => ({ source: 'sim', payment_id: paymentId(tag), amount: 4_000 }),
+  shownAt: (tag) => `/v1/refunds/${rowId('rf_', '/v1/refunds', tag)}`,
   prefix: 'rf_',
   effects: (world, tag) => underReference(world, 'refunds', `refund:${rowId('rf_', '/v1/refunds', tag)}`),
   async also(world, tag) {
@@ -52,6 +53,7 @@ const PAYOUT: Keyed = {
     ...{ source: 'sim', seller_id: `sel_${tag}`, settlement_date: DAY, amount: 7_000, currency: 'EUR' },
     destination: 'acc_1',
   }),
+  shownAt: (tag) => `/v1/payouts/test%3Asel_${tag}%3A${DAY}`,
   effects: (world, tag) => underReference(world, 'payouts', `payout:test:sel_${tag}:${DAY}`),
 };
 const CARD = { source: 'sim', customer_id: 'cus_1', payment_method: 'pm_1', currency: 'EUR' };
@@ -59,6 +61,7 @@ const CHARGE: Keyed = {
   prepare: (world, tag) => order(world, tag),
   path: () => '/v1/charges',
   body: (tag) => ({ ...CARD, order_id: orderId(tag), amount: AMOUNT }),
+  shownAt: (tag) => `/v1/charges/${rowId('ch_', '/v1/charges', tag)}`,
   prefix: 'ch_',
   effects: (world, tag) => underReference(world, 'payments', `charge:${rowId('ch_', '/v1/charges', tag)}`),
   also: expectPaidOnce,
@@ -67,6 +70,7 @@ const topUpPath = (tag: string): string => `/v1/wallets/wal_${tag}/top-ups`;
 const TOP_UP: Keyed = {
   path: topUpPath,
   body: () => ({ ...CARD, amount: 2_500 }),
+  shownAt: (tag) => `/v1/top-ups/${rowId('tu_', topUpPath(tag), tag)}`,
   prefix: 'tu_',
   effects: (world, tag) => underReference(world, 'payments', `top_up:${rowId('tu_', topUpPath(tag), tag)}`),
   async also(world, tag) {
@@ -77,6 +81,7 @@ const CHECKOUT: Keyed = {
   prepare: (world, tag) => order(world, tag),
   path: (tag) => `/v1/orders/${orderId(tag)}/checkout`,
   body: () => ({ source: 'sim' }),
+  shownAt: (tag) => `/v1/orders/${orderId(tag)}/checkouts/1`,
   effects: (world, tag) => underReference(world, 'payments', `checkout:${orderId(tag)}:1`),
   async also(world, tag) {
     expect((await world.api.get(`/v1/orders/${orderId(tag)}`)).body).toMatchObject({ status: 'payment_pending' });
@@ -96,6 +101,9 @@ function scenario(victim: CrashScenario['victim'], keyed: Keyed): CrashScenario 
     tags: (tag) => (prefix === undefined ? [] : [rowId(prefix, keyed.path(tag), tag)]),
     act: (world, tag, door) => send(world, keyed, tag, door),
     async check(world, tag, heard) {
+      // What was reserved is carried out though nobody comes back for it.
+      const reserved = await world.api.get(keyed.shownAt(tag));
+      if (reserved.status !== 404) expect(reserved.body).toMatchObject({ status: 'succeeded' });
       const told = await insist(() => send(world, keyed, tag, null));
       expect([201, 202], told.text).toContain(told.status);
       // Whoever was answered before hears the same again, byte for byte; whoever was not hears what is stored from now on.
