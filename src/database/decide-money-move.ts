@@ -52,7 +52,8 @@ async function retry(tx: Tx, row: DecidedRow, move: MoneyMove): Promise<void> {
   if (move.status === 'unknown') return;
   if (move.status === 'succeeded') notPossible('It has succeeded: there is nothing to try again.');
   if (move.status === 'failed') {
-    if (move.kind === 'capture' || move.kind === 'void') notPossible('It has failed for good: end the payment otherwise.');
+    if (move.kind === 'capture' || move.kind === 'void')
+      notPossible('It has failed for good: end the payment otherwise.');
     if (move.kind !== 'refund' && move.kind !== 'payout') notPossible('A failed charge is tried again by a new one.');
     if (move.kind === 'refund') await reserveAgain(tx, row, move);
   }

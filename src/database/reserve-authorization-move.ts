@@ -48,7 +48,13 @@ export async function reserveAuthorizationMove(
   // Nothing is authorised that has no amount.
   const paymentStatus = authorized === null || currency === null ? 'pending' : payment.status;
   const refusal = refuseAuthorizationMove({
-    ...{ kind, paymentStatus, amount: request.amount, authorized: authorized ?? 0n, orderStatus: order?.status ?? null },
+    ...{
+      kind,
+      paymentStatus,
+      amount: request.amount,
+      authorized: authorized ?? 0n,
+      orderStatus: order?.status ?? null,
+    },
     ...(await standing(tx, kind, id)),
   });
   if (refusal === 'exists') return { result: 'exists', id };

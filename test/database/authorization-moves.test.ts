@@ -50,17 +50,15 @@ describe('a reservation', () => {
     expect(await ask('capture', paymentId, 4_000n)).toEqual({ result: 'reserved', id: `sim:${paymentId}` });
     expect(await ask('capture', paymentId)).toEqual({ result: 'exists', id: `sim:${paymentId}` });
     expect(await ask('void', paymentId)).toEqual({ result: 'opposite_exists' });
-    expect(
-      await rows(`select event_type, payload from outbox where aggregate_id = $1`, `sim:${paymentId}`),
-    ).toEqual([
+    expect(await rows(`select event_type, payload from outbox where aggregate_id = $1`, `sim:${paymentId}`)).toEqual([
       {
         event_type: 'capture.requested',
         payload: { order_id: 'ord_once', source: 'sim', payment_id: paymentId, amount: '4000', currency: 'EUR' },
       },
     ]);
-    expect(
-      await rows(`select from_status, to_status, cause from state_transitions where machine = 'capture'`),
-    ).toEqual([{ from_status: null, to_status: 'pending', cause: 'requested by shop' }]);
+    expect(await rows(`select from_status, to_status, cause from state_transitions where machine = 'capture'`)).toEqual(
+      [{ from_status: null, to_status: 'pending', cause: 'requested by shop' }],
+    );
   });
 
   it('is refused for what is not there, not authorised, has no amount, or is too much, and leaves nothing', async () => {
@@ -108,7 +106,9 @@ describe('a reservation', () => {
       await tx.query(`update payments set order_id = 'ord_matched' where payment_id = 'pay_matched'`);
       const asking = ask('capture', 'pay_matched');
       await until(
-        async () => (await rows(`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)).length > 0,
+        async () =>
+          (await rows(`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`))
+            .length > 0,
         10_000,
         () => 'nobody waits for the payment',
       );

@@ -14,7 +14,11 @@ export const BREACHES_OF_AUTHORIZATIONS: readonly Breach[] = [
     { payment_id: 'pay_capture_asked' },
     `delete from state_transitions where machine = 'capture' and payment_id = 'pay_capture_asked'`,
   ],
-  ['void_history', { payment_id: 'pay_void_done' }, `update voids set status = 'failed' where payment_id = 'pay_void_done'`],
+  [
+    'void_history',
+    { payment_id: 'pay_void_done' },
+    `update voids set status = 'failed' where payment_id = 'pay_void_done'`,
+  ],
   [
     'end_of_authorization_agrees',
     { payment_id: 'pay_capture_done' },

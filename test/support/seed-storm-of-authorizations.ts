@@ -57,7 +57,8 @@ export async function seedAuthorizations(pool: Pool, order: (id: string) => Prom
       if (state === 'doubt' || state === 'told') await end(kind, name, 'unknown');
       if (state === 'told') await resolve(kind, name, 'succeeded');
       if (state === 'done') await place(kind, name);
-      const [wanted, other] = kind === 'capture' ? (['captured', 'expired'] as const) : (['expired', 'captured'] as const);
+      const [wanted, other] =
+        kind === 'capture' ? (['captured', 'expired'] as const) : (['expired', 'captured'] as const);
       if (state === 'done') await shows(name, wanted);
       if (state === 'overtaken') await shows(name, other);
     }

@@ -143,9 +143,7 @@ export function createRazorpayGateway(config: SourceConfig, options: RazorpayGat
     createPayout: (order) => createPayout(account, order),
     capturePayment: (order) => capturePayment(account, order),
     voidPayment: () =>
-      Promise.reject(
-        refuse(`${source} voids no payments: what is not captured goes back by itself.`, 'not_supported'),
-      ),
+      Promise.reject(refuse(`${source} voids no payments: what is not captured goes back by itself.`, 'not_supported')),
   };
 }
 
