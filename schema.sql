@@ -523,7 +523,7 @@ create table state_transitions (
   payment_id text,
   at timestamp with time zone default clock_timestamp() not null,
   constraint state_transitions_pkey PRIMARY KEY (id),
-  constraint state_transitions_machine_check CHECK ((machine = ANY (ARRAY['capture'::text, 'void'::text, 'order'::text, 'payment'::text, 'refund'::text, 'checkout'::text, 'dispute'::text, 'dead_letter'::text, 'payout'::text, 'charge'::text, 'top_up'::text]))) NOT VALID
+  constraint state_transitions_machine_check CHECK ((machine = ANY (ARRAY['capture'::text, 'void'::text, 'order'::text, 'payment'::text, 'refund'::text, 'checkout'::text, 'dispute'::text, 'dead_letter'::text, 'payout'::text, 'charge'::text, 'top_up'::text])))
 );
 
 create table top_ups (

@@ -71,23 +71,26 @@ describe.skipIf(stripe === null)('a payment that Stripe has authorised', () => {
     const orderId = await system.order();
     const paymentId = await authorized(orderId);
     const made = await ask('capture', 'stripe', paymentId);
-    expect(made).toMatchObject({ status: 201, body: { status: 'succeeded', amount: 1999, gateway_capture_id: paymentId } });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { status: 'succeeded', amount: 1999, gateway_capture_id: paymentId },
+    });
     const order = await system.orderThat('is paid', orderId, ({ status }) => status === 'paid');
     expect(order).toMatchObject({ amount_paid: 1999, paid_payment_id: paymentId });
     await system.settled(paymentId, 1);
     expect(sent(stripeProxy, `/v1/payment_intents/${paymentId}/capture`)).toBe(1);
-    expect((await stripe?.get(`/v1/payment_intents/${paymentId}`)).status).toBe('succeeded');
+    expect(await stripe?.get(`/v1/payment_intents/${paymentId}`)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('is captured once though the answer is lost, and the stand-in refuses a second capture', async () => {
+  it('is captured once though the answer is lost', async () => {
     const orderId = await system.order();
     const paymentId = await authorized(orderId);
     const lost = stripeProxy.loseNext(posts(`/v1/payment_intents/${paymentId}/capture`), 'cut');
     const made = await ask('capture', 'stripe', paymentId);
     await lost;
-    expect(made).toMatchObject({ status: 201, body: { status: 'succeeded' } });
-    expect(sent(stripeProxy, `/v1/payment_intents/${paymentId}/capture`)).toBe(1);
+    expect([201, 202]).toContain(made.status);
     await system.orderThat('is paid', orderId, ({ status }) => status === 'paid');
+    expect(sent(stripeProxy, `/v1/payment_intents/${paymentId}/capture`)).toBe(1);
   });
 
   it('is voided by the API, and its order has no payment any more', async () => {
@@ -96,7 +99,7 @@ describe.skipIf(stripe === null)('a payment that Stripe has authorised', () => {
     const made = await ask('void', 'stripe', paymentId);
     expect(made).toMatchObject({ status: 201, body: { status: 'succeeded', gateway_void_id: paymentId } });
     await system.orderThat('has failed', orderId, ({ status }) => status === 'failed_final');
-    expect((await stripe?.get(`/v1/payment_intents/${paymentId}`)).status).toBe('canceled');
+    expect(await stripe?.get(`/v1/payment_intents/${paymentId}`)).toMatchObject({ status: 'canceled' });
   });
 
   it('and that was captured in the dashboard meanwhile is not void, and counts', async () => {
@@ -111,8 +114,10 @@ describe.skipIf(stripe === null)('a payment that Stripe has authorised', () => {
     );
     const made = await ask('void', 'stripe', paymentId);
     await raced;
-    expect(made).toMatchObject({ status: 201, body: { status: 'failed', failure_code: 'already_captured' } });
+    expect([201, 202]).toContain(made.status);
     await system.orderThat('is paid', orderId, ({ status }) => status === 'paid');
+    const { body } = await system.shop.get(`/v1/payments/stripe/${paymentId}/void`);
+    expect(body).toMatchObject({ status: 'failed', failure_code: 'already_captured' });
   });
 });
 
@@ -131,9 +136,13 @@ describe('a payment that Razorpay has authorised', () => {
     const lost = razorpayProxy.loseNext(posts(`/v1/payments/${paymentId}/capture`), 'cut');
     const made = await ask('capture', 'razorpay', paymentId);
     await lost;
-    expect(made).toMatchObject({ status: 201, body: { status: 'succeeded', amount: 50_000 } });
+    expect([201, 202]).toContain(made.status);
     expect(razorpay.payments.get(paymentId)?.status).toBe('captured');
-    await system.orderThat('is paid', orderId, ({ status, amount_paid }) => status === 'paid' && amount_paid === 50_000);
+    await system.orderThat(
+      'is paid',
+      orderId,
+      ({ status, amount_paid }) => status === 'paid' && amount_paid === 50_000,
+    );
     expect(sent(razorpayProxy, `/v1/payments/${paymentId}/capture`)).toBe(1);
   });
 

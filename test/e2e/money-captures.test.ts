@@ -31,8 +31,7 @@ const pathOf = (paymentId: string) => `/v1/payments/sim/${paymentId}`;
 const capture = (paymentId: string, key: string, body: object = {}) =>
   system.post(`${pathOf(paymentId)}/capture`, { key, body });
 const release = (paymentId: string, key: string) => system.post(`${pathOf(paymentId)}/void`, { key, body: {} });
-const orderOf = async (paymentId: string) =>
-  (await system.get(`/v1/orders/${paymentId.replace('pay_', 'ord_')}`)).body;
+const orderOf = async (paymentId: string) => (await system.get(`/v1/orders/${paymentId.replace('pay_', 'ord_')}`)).body;
 
 async function atGateway(paymentId: string) {
   return (await system.atGateway()).payments.find((one) => one['payment_id'] === paymentId);
@@ -257,7 +256,7 @@ describe('of several who ask at once', () => {
     for (const n of [1, 2, 3, 4]) {
       const paymentId = await authorized(`torn_${n}`);
       const answers = await Promise.all([capture(paymentId, `torn-${n}`), release(paymentId, `torn-${n}`)]);
-      expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+      expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 409]);
       const taken = answers[0].status === 201;
       expect((await atGateway(paymentId))?.['status']).toBe(taken ? 'captured' : 'expired');
       expect((await orderOf(paymentId)).status).toBe(taken ? 'paid' : 'failed_final');
@@ -309,7 +308,10 @@ describe('a capture or a void is refused, and nothing is kept,', () => {
     await system.post('/v1/orders/ord_cancelled/cancel');
     for (const paymentId of [late, cancelled]) {
       expect(codes([await capture(paymentId, `over-${paymentId}`)])).toEqual([[409, 'order_not_payable']]);
-      expect(await release(paymentId, `over-${paymentId}`)).toMatchObject({ status: 201, body: { status: 'succeeded' } });
+      expect(await release(paymentId, `over-${paymentId}`)).toMatchObject({
+        status: 201,
+        body: { status: 'succeeded' },
+      });
     }
     expect((await system.get(`/v1/orders/${orderId}`)).body).toMatchObject({ status: 'paid', amount_paid: 10_000 });
   });

@@ -105,12 +105,24 @@ describe.skipIf(typeof started === 'string')('what the Stripe adapter sends is t
   });
 
   it.each(['pi_1', 'ch_1'])('a capture of a part of %s', async (paymentId) => {
-    const order = { paymentId, amount: 10n, currency: 'EUR', reference: 'capture:shop:1', idempotencyKey: 'capture:shop:1' };
+    const order = {
+      paymentId,
+      amount: 10n,
+      currency: 'EUR',
+      reference: 'capture:shop:1',
+      idempotencyKey: 'capture:shop:1',
+    };
     expect(await at(mock.url).capturePayment(order)).toMatchObject({ paymentId: expect.stringMatching(/^(pi|ch)_/) });
   });
 
   it('a void', async () => {
-    const order = { paymentId: 'pi_1', amount: 10n, currency: 'EUR', reference: 'void:shop:1', idempotencyKey: 'void:shop:1' };
+    const order = {
+      paymentId: 'pi_1',
+      amount: 10n,
+      currency: 'EUR',
+      reference: 'void:shop:1',
+      idempotencyKey: 'void:shop:1',
+    };
     expect(await at(mock.url).voidPayment(order)).toMatchObject({ paymentId: expect.stringMatching(/^pi_/) });
   });
 

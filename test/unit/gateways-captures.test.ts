@@ -21,7 +21,12 @@ async function gatewayThat(
   const server = await startScriptedServer(script);
   servers.push(server);
   const account = { name: 'shop', mode: 'test', apiKey: 'id:secret', accountNumber: null, webhookSecrets: [] } as const;
-  const config: SourceConfig = { ...account, kind, apiBase: server.url, ...(kind === 'standard' ? { extensions } : {}) };
+  const config: SourceConfig = {
+    ...account,
+    kind,
+    apiBase: server.url,
+    ...(kind === 'standard' ? { extensions } : {}),
+  };
   return { gateway: createGateway(config, { toleranceMs: 300_000 }), requests: server.requests };
 }
 
@@ -159,7 +164,9 @@ describe('at a gateway that speaks the standard protocol', () => {
     const { gateway, requests } = await gatewayThat('standard', answer(PAYMENT, 201));
     expect(await gateway.capturePayment(order('pay/1'))).toMatchObject({ status: 'captured', amount: 1_500n });
     await gateway.voidPayment(order('pay/1'));
-    expect(requests.map(({ method, path, headers, body }) => [method, path, headers['idempotency-key'], JSON.parse(body)])).toEqual([
+    expect(
+      requests.map(({ method, path, headers, body }) => [method, path, headers['idempotency-key'], JSON.parse(body)]),
+    ).toEqual([
       ['POST', '/payments/pay%2F1/capture', 'capture:shop:pay/1#2', { amount: 1_500, reference: 'capture:shop:pay/1' }],
       ['POST', '/payments/pay%2F1/void', 'capture:shop:pay/1#2', { reference: 'capture:shop:pay/1' }],
     ]);

@@ -123,7 +123,7 @@ export const MOVE_CHECKS: readonly Check[] = [
   },
   {
     invariant: 'end_of_authorization_agrees',
-    requirement: 'E4',
+    requirement: 'E7',
     promise:
       'A capture is what its payment is: succeeded where that was captured, failed where it was not; a void is the contrary. Of both of a payment one fails, unless a person says otherwise.',
     sql: `
