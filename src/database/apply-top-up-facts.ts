@@ -3,6 +3,7 @@ import { outcomeForOthers } from '../domain/decide-capture.ts';
 import { capturedPostingKey, deadLetterId } from '../domain/keys.ts';
 import { gatewayAccount, UNALLOCATED, WALLETS } from '../domain/ledger.ts';
 import { paymentReaches } from '../domain/payment-states.ts';
+import { applyDisputes } from './apply-disputes.ts';
 import { applyRefunds } from './apply-refunds.ts';
 import type { PaymentStep } from './apply-facts.ts';
 import type { AppliedPayment } from './apply-payment.ts';
@@ -66,19 +67,23 @@ export async function applyTopUpFacts(tx: Tx, step: PaymentStep, topUpId: string
   }
   if (move !== null) changed.push(move);
   const held = outcome === 'held_for_review';
-  await finishEvents(tx, input, held ? [] : sorted.settled, (event) => {
+  const disputeEvents = sorted.settled.filter((event) => event.subject === 'dispute');
+  const paymentEvents = sorted.settled.filter((event) => event.subject !== 'dispute');
+  const disputes = await applyDisputes(tx, {
+    ...{ ...input, order: null, known: known?.disputed ?? false, events: disputeEvents },
+  });
+  await finishEvents(tx, input, [...(held ? [] : paymentEvents), ...disputes.done], (event) => {
     if (event.subject !== 'payment') return `${event.subject ?? 'event'}_recorded`;
     return event.eventId === winner?.event?.eventId ? outcome : outcomeForOthers(outcome);
   });
-  await holdEvents(
-    tx,
-    input,
-    (held ? sorted.settled : []).map((event) => ({
+  await holdEvents(tx, input, [
+    ...(held ? paymentEvents : []).map((event) => ({
       event,
       reason: 'The payment waits for a decision.',
       deadLetter: false,
     })),
-  );
+    ...disputes.held,
+  ]);
   const claiming = await postponeEvents(tx, input, sorted.claimingMore);
   return {
     ...{ status, outcome, orderId: null, changedRefunds, changedMoves: changed },
@@ -87,7 +92,7 @@ export async function applyTopUpFacts(tx: Tx, step: PaymentStep, topUpId: string
     ),
     ...{ pendingEvents: claiming.pending, nextLookMs: claiming.nextLookMs },
     waitingFor: claiming.pending > 0 ? 'gateway' : null,
-    needsHuman: held || claiming.held > 0,
+    needsHuman: held || claiming.held > 0 || disputes.held.length > 0,
   };
 }
 

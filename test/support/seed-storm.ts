@@ -64,6 +64,7 @@ async function deliver(pool: Pool, about: Partial<EventReading> & { eventId: str
       objectId: about.paymentId ?? null,
       amount: null,
       currency: null,
+      fee: null,
       mode: 'test',
       occurredAt: null,
       reference: null,

@@ -13,12 +13,12 @@ export const booking: Effect = {
       [order.id],
     );
   },
-  async reverse(tx, order, refund) {
-    if (!refund.full) return;
+  async reverse(tx, order, taken) {
+    if (!taken.full) return;
     await tx.query(
       `update bookings set status = 'cancelled', cancelled_by_refund = $2, cancelled_at = now()
        where order_id = $1 and status = 'confirmed'`,
-      [order.id, refund.refundId],
+      [order.id, taken.takenBy],
     );
   },
 };

@@ -21,13 +21,13 @@ export const giftCard: Effect = {
       [order.id, order.currency],
     );
   },
-  async reverse(tx, order, refund) {
-    if (!refund.full) return;
+  async reverse(tx, order, taken) {
+    if (!taken.full) return;
     await tx.query(
       `update gift_cards set status = case when remaining = amount then 'disabled' else 'limited' end,
               remaining = 0, stopped_by_refund = $2
        where order_id = $1 and status = 'active'`,
-      [order.id, refund.refundId],
+      [order.id, taken.takenBy],
     );
   },
 };

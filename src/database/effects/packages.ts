@@ -14,11 +14,11 @@ export const packages: Effect = {
       [order.id],
     );
   },
-  async reverse(tx, order, refund) {
-    if (!refund.full) return;
+  async reverse(tx, order, taken) {
+    if (!taken.full) return;
     await tx.query(
       `update packages set status = 'disabled', stopped_by_refund = $2 where order_id = $1 and status = 'active'`,
-      [order.id, refund.refundId],
+      [order.id, taken.takenBy],
     );
   },
 };
