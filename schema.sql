@@ -230,6 +230,35 @@ create table dead_letters (
   constraint dead_letters_status_check CHECK ((status = ANY (ARRAY['open'::text, 'decided'::text, 'recovered'::text])))
 );
 
+create table disputes (
+  source text not null,
+  dispute_id text not null,
+  payment_id text not null,
+  order_id text,
+  status text not null,
+  amount bigint not null,
+  currency text not null,
+  fee bigint default 0 not null,
+  fee_currency text not null,
+  revokes boolean default false not null,
+  charged_back bigint default 0 not null,
+  fee_postings integer default 0 not null,
+  corrections integer default 0 not null,
+  opened_at timestamp with time zone,
+  closed_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint disputes_pkey PRIMARY KEY (source, dispute_id),
+  constraint disputes_amount_check CHECK ((amount > 0)),
+  constraint disputes_charged_back_check CHECK ((charged_back >= 0)),
+  constraint disputes_check CHECK (((NOT revokes) OR (status = 'lost'::text))),
+  constraint disputes_check1 CHECK (((closed_at IS NULL) = (status = 'opened'::text))),
+  constraint disputes_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint disputes_fee_check CHECK ((fee >= 0)),
+  constraint disputes_fee_currency_check CHECK ((fee_currency ~ '^[A-Z]{3}$'::text)),
+  constraint disputes_status_check CHECK ((status = ANY (ARRAY['opened'::text, 'won'::text, 'lost'::text])))
+);
+
 create table endpoint_secrets (
   endpoint_id text not null,
   secret text not null,
@@ -389,7 +418,10 @@ create table orders (
   updated_at timestamp with time zone default now() not null,
   imported_at timestamp with time zone,
   imported_refunded bigint default 0 not null,
+  amount_charged_back bigint default 0 not null,
+  loyalty_rate bigint,
   constraint orders_pkey PRIMARY KEY (id),
+  constraint orders_amount_charged_back_check CHECK ((amount_charged_back >= 0)),
   constraint orders_amount_due_check CHECK ((amount_due >= 1)),
   constraint orders_amount_paid_check CHECK ((amount_paid >= 0)),
   constraint orders_amount_refunded_check CHECK ((amount_refunded >= 0)),
@@ -397,6 +429,7 @@ create table orders (
   constraint orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   constraint orders_id_check CHECK (((length(id) >= 1) AND (length(id) <= 200))),
   constraint orders_imported_refunded_check CHECK ((imported_refunded >= 0)),
+  constraint orders_loyalty_rate_check CHECK ((loyalty_rate >= 0)),
   constraint orders_status_check CHECK ((status = ANY (ARRAY['pending_payment'::text, 'payment_pending'::text, 'partially_paid'::text, 'paid'::text, 'failed_final'::text, 'cancelled'::text, 'expired'::text])))
 );
 
@@ -632,6 +665,9 @@ create table webhook_events (
   next_look_at timestamp with time zone,
   look_again_at timestamp with time zone,
   claimed_until timestamp with time zone,
+  amount bigint,
+  currency text,
+  fee bigint,
   constraint webhook_events_pkey PRIMARY KEY (source, event_id),
   constraint webhook_events_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'processed'::text, 'ignored'::text, 'held'::text]))),
   constraint webhook_events_subject_check CHECK ((subject = ANY (ARRAY['payment'::text, 'refund'::text, 'dispute'::text, 'payout'::text])))
@@ -662,6 +698,8 @@ CREATE INDEX consumer_deliveries_by_target ON public.consumer_deliveries USING b
 CREATE INDEX consumer_deliveries_open ON public.consumer_deliveries USING btree (planned_at) WHERE (status = 'in_progress'::text);
 CREATE INDEX dead_letters_by_payment ON public.dead_letters USING btree (source, payment_id);
 CREATE INDEX dead_letters_open ON public.dead_letters USING btree (extra_capture DESC, since) WHERE (status = 'open'::text);
+CREATE INDEX disputes_by_order ON public.disputes USING btree (order_id) WHERE (order_id IS NOT NULL);
+CREATE INDEX disputes_by_payment ON public.disputes USING btree (source, payment_id);
 CREATE INDEX idempotency_keys_completed ON public.idempotency_keys USING btree (completed_at) WHERE (status = 'completed'::text);
 CREATE INDEX idempotency_keys_in_progress ON public.idempotency_keys USING btree (leased_until) WHERE (status = 'in_progress'::text);
 CREATE UNIQUE INDEX invoices_one_per_order ON public.invoices USING btree (order_id) WHERE (kind = 'invoice'::text);

@@ -1,7 +1,7 @@
-import { applyPayment, type AppliedPayment } from '../database/apply-payment.ts';
+import { applyPayment, type AppliedPayment, type PaymentToApply } from '../database/apply-payment.ts';
 import { noteLookFailed } from '../database/note-look-failed.ts';
 import { readPaymentWork } from '../database/read-payment-work.ts';
-import type { PaymentFacts, RefundFacts } from '../domain/gateway-facts.ts';
+import type { DisputeFacts } from '../domain/gateway-facts.ts';
 import type { Gateway } from '../gateways/gateway.ts';
 import type { Dependencies } from './dependencies.ts';
 import { sourceOf } from './source-of.ts';
@@ -38,6 +38,7 @@ export function createSettlePayment(deps: Dependencies) {
     if (!asked) return null;
     const shown = await look(gateway, paymentId, {
       refundsToo: (work.payment?.refundsKnown ?? false) || work.events.some((event) => event.subject === 'refund'),
+      disputes: work.events.flatMap((event) => (event.subject === 'dispute' ? [event.objectId] : [])),
     }).catch(async (error: unknown) => {
       // A person who asks why nothing happens finds the reason at the event.
       await noteLookFailed(deps.pool, source, work.events, error instanceof Error ? error.message : String(error));
@@ -61,10 +62,30 @@ export function createSettlePayment(deps: Dependencies) {
 async function look(
   gateway: Gateway,
   paymentId: string,
-  options: { readonly refundsToo: boolean },
-): Promise<{ facts: PaymentFacts | null; refunds: RefundFacts[] | null }> {
+  options: { readonly refundsToo: boolean; readonly disputes: readonly (string | null)[] },
+): Promise<Pick<PaymentToApply, 'facts' | 'refunds' | 'disputes'>> {
   const facts = await gateway.fetchPayment(paymentId);
   const refunded = facts?.amountRefunded !== null && facts?.amountRefunded !== undefined && facts.amountRefunded > 0n;
   const refunds = facts !== null && (options.refundsToo || refunded) ? await gateway.listRefunds(paymentId) : null;
-  return { facts, refunds };
+  return {
+    facts,
+    refunds,
+    disputes: facts === null ? null : await lookAtDisputes(gateway, paymentId, options.disputes),
+  };
+}
+
+/** Those that events speak of; null where the gateway shows none, or nothing speaks of any. */
+async function lookAtDisputes(
+  gateway: Gateway,
+  paymentId: string,
+  named: readonly (string | null)[],
+): Promise<DisputeFacts[] | null> {
+  if (!gateway.capabilities.showsDisputes || named.length === 0) return null;
+  const shown: DisputeFacts[] = [];
+  for (const disputeId of new Set(named)) {
+    const dispute = disputeId === null ? null : await gateway.fetchDispute(disputeId);
+    // About another payment it says nothing here.
+    if (dispute?.paymentId === paymentId) shown.push(dispute);
+  }
+  return shown;
 }

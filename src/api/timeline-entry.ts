@@ -128,8 +128,11 @@ function ofMoney(d: Data): string {
   return ` of ${formatMoney({ amount: BigInt(amount), currency })}`;
 }
 
+/** What took it back: a refund, or a dispute, whose key says so. */
 function byRefund(d: Data): string {
-  return d['refund_id'] === null || d['refund_id'] === undefined ? '' : ` by refund ${d['refund_id']}`;
+  const by = d['refund_id'];
+  if (by === null || by === undefined) return '';
+  return String(by).startsWith('dispute:') ? ` by ${by}` : ` by refund ${by}`;
 }
 
 function standing(d: Data, usual: string): string {

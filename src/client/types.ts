@@ -102,6 +102,19 @@ export interface Payment {
     gateway_refund_id: string | null;
     failure_code: string | null;
   }[];
+  /** What its customer contested. */
+  disputes: {
+    /** The payment's id where the gateway gives its disputes none. */
+    dispute_id: string;
+    status: 'opened' | 'won' | 'lost';
+    amount: number;
+    currency: string;
+    /** What the gateway has charged for it, less what it gave back. */
+    fee: number;
+    fee_currency: string;
+    opened_at: string | null;
+    closed_at: string | null;
+  }[];
   workflow_id: string;
   temporal_url: string | null;
 }

@@ -7,6 +7,7 @@ import { sinksSchema } from './sinks.ts';
 const policiesSchema = z
   .strictObject({
     late_capture: oneOf(['refund', 'review']).default(DEFAULT_POLICIES.lateCapture),
+    dispute_lost: oneOf(['keep', 'revoke']).default(DEFAULT_POLICIES.disputeLost),
     order_wait: duration().default(DEFAULT_POLICIES.orderWaitMs),
     webhook_tolerance: duration().default(DEFAULT_POLICIES.webhookToleranceMs),
     idempotency_lease: duration().default(DEFAULT_POLICIES.idempotencyLeaseMs),
@@ -18,6 +19,7 @@ const policiesSchema = z
   })
   .transform((policies): Policies => ({
     lateCapture: policies.late_capture,
+    disputeLost: policies.dispute_lost,
     orderWaitMs: policies.order_wait,
     webhookToleranceMs: policies.webhook_tolerance,
     idempotencyLeaseMs: policies.idempotency_lease,

@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg';
 import type { CaptureDecision } from '../domain/decide-capture.ts';
 import { deadLetterId } from '../domain/keys.ts';
 import { CUSTOMER_DEPOSITS, REFUNDS_PAYABLE, UNALLOCATED } from '../domain/ledger.ts';
+import { scaledLoyaltyRate } from '../domain/loyalty.ts';
 import { PAYABLE_ORDER_STATUSES, REVIVABLE_ORDER_STATUSES } from '../domain/order-states.ts';
 import { announce, type Announcement } from './announce.ts';
 import { EFFECTS } from './effects/index.ts';
@@ -9,6 +10,7 @@ import type { LockedOrder } from './lock-order.ts';
 import { openDeadLetter } from './open-dead-letter.ts';
 import { postCapture } from './post-capture.ts';
 import { recordTransition } from './record-transition.ts';
+import { stopWhatNothingPaysFor } from './settle-disputed-order.ts';
 import { settleEarlierRefunds } from './settle-earlier-refunds.ts';
 import { reserveAutomaticRefund } from './reserve-automatic-refund.ts';
 
@@ -76,6 +78,8 @@ async function countCapture(
        paid_source = case when amount_paid + $2::bigint >= amount_due then $3 end,
        paid_payment_id = case when amount_paid + $2::bigint >= amount_due then $4 end,
        paid_at = case when amount_paid + $2::bigint >= amount_due then now() end,
+       -- what is earned now is judged by this rate for good, whatever the policy becomes
+       loyalty_rate = case when amount_paid + $2::bigint >= amount_due then $6::bigint end,
        updated_at = now()
      where id = $1 and status = any($5)
      returning status, amount_paid`,
@@ -85,6 +89,7 @@ async function countCapture(
       c.source,
       c.paymentId,
       c.revive === true ? REVIVABLE_ORDER_STATUSES : PAYABLE_ORDER_STATUSES,
+      scaledLoyaltyRate(c.pointsPerMajorUnit),
     ],
   );
   const updated = rows[0];
@@ -112,10 +117,12 @@ async function countCapture(
     amountPaid: updated.amount_paid,
     paidSource: paid ? c.source : null,
     paidPaymentId: paid ? c.paymentId : null,
+    loyaltyRate: paid ? c.pointsPerMajorUnit : null,
   };
   if (!paid) return order;
   for (const effect of EFFECTS) await effect.apply(tx, order, c);
   if (order.amountRefunded > 0n) await settleEarlierRefunds(tx, order, c.pointsPerMajorUnit);
+  await stopWhatNothingPaysFor(tx, order, c.pointsPerMajorUnit);
   await announce(tx, order.id, paidAnnouncements(order, c));
   return order;
 }

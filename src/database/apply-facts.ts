@@ -43,6 +43,9 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
   const captured = capturedMoney(status, facts, known);
   const decision = decide(step, status, captured);
   const waits = decision?.action === 'wait_for_order';
+  // What a customer contests is applied whatever becomes of the payment itself.
+  const disputeEvents = sorted.settled.filter((event) => event.subject === 'dispute');
+  const paymentEvents = sorted.settled.filter((event) => event.subject !== 'dispute');
   const hold = waits ? unmatchedReason(step) : status === 'captured' && captured === null ? LACKS_AMOUNT : null;
   const outcome = hold !== null ? 'held_for_review' : waits ? null : outcomeOf(decision, status);
   const fresh = decision !== null && decision.action !== 'nothing';
@@ -69,7 +72,7 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
   }
 
   // Refund events wait along with a capture that waits for its order: nothing of the payment is applied yet.
-  const finished = waits && hold === null ? [] : sorted.settled;
+  const finished = waits && hold === null ? [] : paymentEvents;
   let current = order;
   let changedRefunds: readonly string[] = [];
   if (captured !== null && decision !== null && !waits) {
@@ -104,24 +107,29 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
         input.refunds,
       );
       changedRefunds = applied.changed;
+      current = applied.order;
       await askAboutReturnedRefunds(tx, input, finished);
     }
   }
   const heldEvents = outcome === 'held_for_review' ? finished.filter((event) => !sorted.oldNews.includes(event)) : [];
   const done = finished.filter((event) => !heldEvents.includes(event));
-  await applyDisputes(tx, input, orderId, done);
-  await finishEvents(tx, input, done, (event) => {
+  const disputes = await applyDisputes(tx, {
+    ...{ ...input, order: current, known: known?.disputed ?? false, events: disputeEvents },
+  });
+  await finishEvents(tx, input, [...done, ...disputes.done], (event) => {
     if (event.subject !== 'payment') return `${event.subject ?? 'event'}_recorded`;
     const own = fresh && event.eventId === winner?.event?.eventId;
     return own ? (outcome ?? 'pending') : outcomeForOthers(outcome ?? 'pending');
   });
-  await holdEvents(
-    tx,
-    input,
-    heldEvents.map((event) => ({ event, reason: hold ?? HELD_WITH_PAYMENT, deadLetter: false })),
-  );
+  await holdEvents(tx, input, [
+    ...heldEvents.map((event) => ({ event, reason: hold ?? HELD_WITH_PAYMENT, deadLetter: false })),
+    ...disputes.held,
+  ]);
   const claiming = await postponeEvents(tx, input, sorted.claimingMore);
-  const waiting = waits && hold === null ? await waitForOrder(tx, step) : { pending: 0, nextLookMs: null };
+  const waiting =
+    waits && hold === null
+      ? await waitForOrder(tx, { ...step, sorted: { ...sorted, settled: paymentEvents } })
+      : { pending: 0, nextLookMs: null };
   return {
     status,
     outcome: keepOutcome ? known.outcome : outcome,
@@ -130,7 +138,7 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
     pendingEvents: claiming.pending + waiting.pending,
     waitingFor: waits && hold === null ? 'order' : claiming.pending > 0 ? 'gateway' : null,
     nextLookMs: least(claiming.nextLookMs, waiting.nextLookMs),
-    needsHuman: outcome === 'held_for_review' || claiming.held > 0,
+    needsHuman: outcome === 'held_for_review' || claiming.held > 0 || disputes.held.length > 0,
     changedRefunds,
     changedMoves: move === null ? [] : [move],
   };

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { outcomeForOthers } from '../domain/decide-capture.ts';
-import type { Mode, PaymentFacts, RefundFacts } from '../domain/gateway-facts.ts';
+import type { DisputeFacts, Mode, PaymentFacts, RefundFacts } from '../domain/gateway-facts.ts';
 import { topUpOf } from '../domain/keys.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
 import type { PaymentStatus } from '../domain/payment-states.ts';
@@ -30,6 +30,8 @@ export interface PaymentToApply {
   readonly facts: PaymentFacts | null;
   /** Null: they were not asked for. */
   readonly refunds: readonly RefundFacts[] | null;
+  /** The disputes that events are about; null where the gateway shows none: then the events are the truth. */
+  readonly disputes: readonly DisputeFacts[] | null;
   /** The order that the payment was decided for, or that we prepared it for. */
   readonly knownOrderId: string | null;
   /** The engine's time of this look. */

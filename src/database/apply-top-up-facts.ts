@@ -3,6 +3,7 @@ import { outcomeForOthers } from '../domain/decide-capture.ts';
 import { capturedPostingKey, deadLetterId } from '../domain/keys.ts';
 import { gatewayAccount, UNALLOCATED, WALLETS } from '../domain/ledger.ts';
 import { paymentReaches } from '../domain/payment-states.ts';
+import { applyDisputes } from './apply-disputes.ts';
 import { applyRefunds } from './apply-refunds.ts';
 import { askAboutReturnedRefunds } from './ask-about-returned-refunds.ts';
 import type { PaymentStep } from './apply-facts.ts';
@@ -68,19 +69,24 @@ export async function applyTopUpFacts(tx: Tx, step: PaymentStep, topUpId: string
   }
   if (move !== null) changed.push(move);
   const held = outcome === 'held_for_review';
-  await finishEvents(tx, input, held ? sorted.oldNews : sorted.settled, (event) => {
+  const disputeEvents = sorted.settled.filter((event) => event.subject === 'dispute');
+  const paymentEvents = sorted.settled.filter((event) => event.subject !== 'dispute');
+  const oldNews = paymentEvents.filter((event) => sorted.oldNews.includes(event));
+  const disputes = await applyDisputes(tx, {
+    ...{ ...input, order: null, known: known?.disputed ?? false, events: disputeEvents },
+  });
+  await finishEvents(tx, input, [...(held ? oldNews : paymentEvents), ...disputes.done], (event) => {
     if (event.subject !== 'payment') return `${event.subject ?? 'event'}_recorded`;
     return event.eventId === winner?.event?.eventId ? outcome : outcomeForOthers(outcome);
   });
-  await holdEvents(
-    tx,
-    input,
-    (held ? sorted.settled.filter((event) => !sorted.oldNews.includes(event)) : []).map((event) => ({
+  await holdEvents(tx, input, [
+    ...(held ? paymentEvents.filter((event) => !oldNews.includes(event)) : []).map((event) => ({
       event,
       reason: 'The payment waits for a decision.',
       deadLetter: false,
     })),
-  );
+    ...disputes.held,
+  ]);
   const claiming = await postponeEvents(tx, input, sorted.claimingMore);
   return {
     ...{ status, outcome, orderId: null, changedRefunds, changedMoves: changed },
@@ -89,7 +95,7 @@ export async function applyTopUpFacts(tx: Tx, step: PaymentStep, topUpId: string
     ),
     ...{ pendingEvents: claiming.pending, nextLookMs: claiming.nextLookMs },
     waitingFor: claiming.pending > 0 ? 'gateway' : null,
-    needsHuman: held || claiming.held > 0,
+    needsHuman: held || claiming.held > 0 || disputes.held.length > 0,
   };
 }
 

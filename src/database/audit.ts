@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { DEFAULT_POLICIES } from '../domain/policies.ts';
 import { VIOLATOR_IDS, type Check } from './audit/check.ts';
 import { consequenceChecks } from './audit/consequences.ts';
+import { DISPUTE_CHECKS } from './audit/disputes.ts';
 import { EVENT_CHECKS } from './audit/events.ts';
 import { HISTORY_CHECKS } from './audit/history.ts';
 import { LEDGER_CHECKS } from './audit/ledger.ts';
@@ -33,7 +34,7 @@ export interface AuditReport {
 }
 
 export interface AuditOptions {
-  /** The policy's rate; what an order earned under another one is named as a violation. */
+  /** The policy's rate, by which orders are judged that do not know the rate at which they earned. */
   readonly loyaltyPointsPerMajorUnit?: number;
 }
 
@@ -88,6 +89,7 @@ export function checksOf(currencies: readonly string[]): readonly Check[] {
     ...PAYMENT_CHECKS,
     ...REFUND_CHECKS,
     ...MOVE_CHECKS,
+    ...DISPUTE_CHECKS,
     ...WALLET_CHECKS,
     ...DECISION_CHECKS,
     ...consequenceChecks(currencies),

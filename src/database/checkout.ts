@@ -46,16 +46,19 @@ export async function recordPreparedPayment(pool: Pool, checkout: Checkout, prep
   await inTransaction(pool, async (tx) => {
     const order = await lockOrder(tx, orderId);
     const known = await lockPayment(tx, source, payment.paymentId);
-    const done = await tx.query(
-      `update checkouts set status = 'succeeded', payment_id = $3, checkout_url = $4, client_secret = $5,
+    const done = await tx.query<{ from: CheckoutStatus }>(
+      `with before as (select status from checkouts where order_id = $1 and n = $2 for update)
+       update checkouts set status = 'succeeded', payment_id = $3, checkout_url = $4, client_secret = $5,
               last_error = null, failure_code = null, updated_at = now()
-       where order_id = $1 and n = $2 and status <> 'succeeded'`,
+       from before where order_id = $1 and n = $2 and before.status <> 'succeeded'
+       returning before.status as "from"`,
       [orderId, n, payment.paymentId, prepared.checkoutUrl, prepared.clientSecret],
     );
     await noteAnswered(tx, cause);
-    if (done.rowCount === 0) return;
+    const from = done.rows[0]?.from;
+    if (from === undefined) return;
     await recordTransition(tx, {
-      ...{ machine: 'checkout', objectId: cause, from: checkout.status, to: 'succeeded', cause },
+      ...{ machine: 'checkout', objectId: cause, from, to: 'succeeded', cause },
       ...{ orderId, source, paymentId: payment.paymentId },
     });
     // Its webhook may have been faster: then its workflow has written more than we know here.
@@ -79,15 +82,18 @@ export async function recordCheckoutTrouble(
 ): Promise<void> {
   const cause = checkoutWorkflowId(checkout.orderId, checkout.n);
   await inTransaction(pool, async (tx) => {
-    const changed = await tx.query(
-      `update checkouts set status = $3, failure_code = $4, last_error = $5, updated_at = now()
-       where order_id = $1 and n = $2 and status in ('pending', 'unknown')`,
+    const changed = await tx.query<{ from: CheckoutStatus }>(
+      `with before as (select status from checkouts where order_id = $1 and n = $2 for update)
+       update checkouts set status = $3, failure_code = $4, last_error = $5, updated_at = now()
+       from before where order_id = $1 and n = $2 and before.status in ('pending', 'unknown')
+       returning before.status as "from"`,
       [checkout.orderId, checkout.n, trouble.status, trouble.code, trouble.message],
     );
     if (trouble.status === 'failed') await noteAnswered(tx, cause);
-    if (changed.rowCount === 0 || checkout.status === trouble.status) return;
+    const from = changed.rows[0]?.from;
+    if (from === undefined || from === trouble.status) return;
     await recordTransition(tx, {
-      ...{ machine: 'checkout', objectId: cause, from: checkout.status, to: trouble.status, cause },
+      ...{ machine: 'checkout', objectId: cause, from, to: trouble.status, cause },
       ...{ detail: trouble.message, orderId: checkout.orderId, source: checkout.source },
     });
   });

@@ -1,3 +1,4 @@
+import { decidedBy } from '../domain/by-person.ts';
 import { deadLetterChoices, type DeadLetterChoice, type DeadLetterKind } from '../domain/dead-letter-choices.ts';
 import type { Policies } from '../domain/policies.ts';
 import { announce } from './announce.ts';
@@ -88,7 +89,7 @@ async function decide(tx: Tx, decision: Decision, policies: Policies): Promise<D
   );
   if (decided.rowCount === 0) return { result: 'already_decided' };
   await recordTransition(tx, {
-    ...{ machine: 'dead_letter', objectId: found.id, from: 'open', to: 'decided', cause: `decided by ${by}` },
+    ...{ machine: 'dead_letter', objectId: found.id, from: 'open', to: 'decided', cause: decidedBy(by) },
     ...{ detail: `${action}: ${note}`, orderId: found.orderId, source: found.source, paymentId: found.paymentId },
   });
   await follow(tx, { ...found, order, payment }, decision, policies);

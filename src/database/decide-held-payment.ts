@@ -1,11 +1,14 @@
+import { decidedBy } from '../domain/by-person.ts';
 import { qualifiedEventId } from '../domain/keys.ts';
 import { REFUNDS_PAYABLE } from '../domain/ledger.ts';
 import type { Policies } from '../domain/policies.ts';
 import { applyCapture } from './apply-capture.ts';
 import { type Decision, type DecidedRow, notPossible } from './decide-dead-letter.ts';
+import { lockDisputes } from './lock-disputes.ts';
 import { postCapture } from './post-capture.ts';
 import type { Tx } from './pool.ts';
 import { reserveAutomaticRefund } from './reserve-automatic-refund.ts';
+import { settleDisputedOrder } from './settle-disputed-order.ts';
 
 /** A payment that waits for a person, as the decision needs it. */
 interface HeldPayment {
@@ -69,7 +72,7 @@ async function giveBack(tx: Tx, { payment, order }: DecidedRow, held: HeldPaymen
   }
   await reserveAutomaticRefund(tx, {
     ...{ kind: 'late_capture', source, paymentId, orderId: order?.id ?? null, captured: amount, currency },
-    cause: `decided by ${by}`,
+    cause: decidedBy(by),
   });
 }
 
@@ -93,16 +96,21 @@ async function count(
   await tx.query('update payments set outcome = $3, updated_at = now() where source = $1 and payment_id = $2', [
     ...[source, paymentId, outcome],
   ]);
-  await applyCapture(
+  const counted = await applyCapture(
     tx,
     { action: 'count', outcome },
     {
-      ...{ source, paymentId, order, amount, currency, cause: `decided by ${by}`, eventId: null },
+      ...{ source, paymentId, order, amount, currency, cause: decidedBy(by), eventId: null },
       pointsPerMajorUnit: policies.loyaltyPointsPerMajorUnit,
       alreadyPosted: true,
       revive: true,
     },
   );
+  // It may have been contested while it waited.
+  if (payment?.disputed === true) {
+    const disputes = await lockDisputes(tx, source, paymentId);
+    await settleDisputedOrder(tx, counted, disputes, policies.loyaltyPointsPerMajorUnit);
+  }
 }
 
 async function lookAgain(tx: Tx, { source, paymentId }: HeldPayment): Promise<void> {

@@ -1,3 +1,4 @@
+import { decisionAbout } from '../domain/by-person.ts';
 import type { Policies } from '../domain/policies.ts';
 import type { RefundRow, RefundedPayment } from './apply-refunds.ts';
 import { type Decision, type DecidedRow, notPossible } from './decide-dead-letter.ts';
@@ -143,7 +144,7 @@ async function settle(
 async function history(tx: Tx, move: MoneyMove, to: string, detail: string): Promise<void> {
   await recordTransition(tx, {
     ...{ machine: move.kind, objectId: move.id, from: move.status, to, detail },
-    cause: `decision about ${moneyWorkflowId(move.kind, move.id)}`,
+    cause: decisionAbout(moneyWorkflowId(move.kind, move.id)),
     ...{ orderId: move.orderId, source: move.source, paymentId: move.paymentId },
   });
 }

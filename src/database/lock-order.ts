@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg';
 import { orderLockName } from '../domain/keys.ts';
+import { loyaltyRateOf } from '../domain/loyalty.ts';
 import type { OrderStatus } from '../domain/order-states.ts';
 
 export interface OrderLine {
@@ -18,9 +19,13 @@ export interface LockedOrder {
   readonly amountDue: bigint;
   readonly amountPaid: bigint;
   readonly amountRefunded: bigint;
+  /** Lost disputes of counted payments that revoke. */
+  readonly amountChargedBack: bigint;
   readonly customerId: string;
   readonly paidSource: string | null;
   readonly paidPaymentId: string | null;
+  /** Points for a major unit when it was paid; null before that, and for orders from before this was kept. */
+  readonly loyaltyRate: number | null;
   readonly expiresAt: Date | null;
   readonly lines: readonly OrderLine[];
   /** It was paid before this system ran: nothing that follows from that happened here. */
@@ -34,6 +39,8 @@ interface OrderRow {
   amount_due: bigint;
   amount_paid: bigint;
   amount_refunded: bigint;
+  amount_charged_back: bigint;
+  loyalty_rate: bigint | null;
   customer_id: string;
   paid_source: string | null;
   paid_payment_id: string | null;
@@ -50,7 +57,7 @@ interface OrderRow {
  */
 export async function lockOrder(tx: PoolClient, orderId: string): Promise<LockedOrder | null> {
   const { rows } = await tx.query<OrderRow>(
-    `select id, status, currency, amount_due, amount_paid, amount_refunded, customer_id, paid_source, paid_payment_id,
+    `select id, status, currency, amount_due, amount_paid, amount_refunded, amount_charged_back, loyalty_rate, customer_id, paid_source, paid_payment_id,
             expires_at, imported_at is not null as imported,
             (select coalesce(json_agg(json_build_object('id', l.id, 'kind', l.kind, 'amount', l.amount::text,
                       'quantity', l.quantity, 'reference', l.reference) order by l.position), '[]')
@@ -67,9 +74,11 @@ export async function lockOrder(tx: PoolClient, orderId: string): Promise<Locked
     amountDue: row.amount_due,
     amountPaid: row.amount_paid,
     amountRefunded: row.amount_refunded,
+    amountChargedBack: row.amount_charged_back,
     customerId: row.customer_id,
     paidSource: row.paid_source,
     paidPaymentId: row.paid_payment_id,
+    loyaltyRate: row.loyalty_rate === null ? null : loyaltyRateOf(row.loyalty_rate),
     expiresAt: row.expires_at,
     imported: row.imported,
     lines: row.lines.map((line) => ({ ...line, amount: BigInt(line.amount) })),

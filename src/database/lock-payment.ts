@@ -19,6 +19,8 @@ export interface LockedPayment {
   readonly automaticRefund: 'extra_capture' | 'late_capture' | null;
   /** A wallet was credited for it. */
   readonly credited: boolean;
+  /** A dispute of it is known. */
+  readonly disputed: boolean;
 }
 
 /** Takes the payment's row; the order's is taken before it. Null where the payment is not known yet. */
@@ -36,6 +38,7 @@ export async function lockPayment(tx: PoolClient, source: string, paymentId: str
     counted: LockedPayment['counted'];
     automatic_refund: LockedPayment['automaticRefund'];
     credited: boolean;
+    disputed: boolean;
   }>(
     `select p.status, p.outcome, p.waiting_for, p.order_id, p.reference, p.amount, p.currency, p.amount_refunded, p.created_at,
             (select json_build_object('by', c.counted_by, 'outcome', c.outcome) from order_payments c
@@ -43,7 +46,8 @@ export async function lockPayment(tx: PoolClient, source: string, paymentId: str
             (select r.kind from refunds r where r.source = p.source and r.payment_id = p.payment_id
              and r.kind in ('extra_capture', 'late_capture')) as automatic_refund,
             p.purpose = 'top_up' and exists (select from wallet_entries e where e.source = p.source
-             and e.payment_id = p.payment_id and e.refund_id is null) as credited
+             and e.payment_id = p.payment_id and e.refund_id is null) as credited,
+            exists (select from disputes d where d.source = p.source and d.payment_id = p.payment_id) as disputed
      from payments p where p.source = $1 and p.payment_id = $2 for update of p`,
     [source, paymentId],
   );
@@ -62,6 +66,7 @@ export async function lockPayment(tx: PoolClient, source: string, paymentId: str
     counted: row.counted,
     automaticRefund: row.automatic_refund,
     credited: row.credited,
+    disputed: row.disputed,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { DisputeStatus } from '../domain/event-reading.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
 import type { PaymentStatus } from '../domain/payment-states.ts';
 import type { RefundStatus } from '../domain/refund-states.ts';
@@ -24,11 +25,28 @@ export interface PaymentView {
     readonly gateway_refund_id: string | null;
     readonly failure_code: string | null;
   }[];
+  /** What its customer contested. */
+  readonly disputes: readonly {
+    readonly dispute_id: string;
+    readonly status: DisputeStatus;
+    readonly amount: bigint;
+    readonly currency: string;
+    readonly fee: bigint;
+    readonly fee_currency: string;
+    readonly opened_at: string | null;
+    readonly closed_at: string | null;
+  }[];
 }
 
-interface PaymentRow extends Omit<PaymentView, 'refunds' | 'status'> {
+interface PaymentRow extends Omit<PaymentView, 'refunds' | 'disputes' | 'status'> {
   status: PaymentStatus | null;
   refunds: (Omit<PaymentView['refunds'][number], 'amount'> & { amount: string })[];
+  disputes: (Omit<PaymentView['disputes'][number], 'amount' | 'fee' | 'opened_at' | 'closed_at'> & {
+    amount: string;
+    fee: string;
+    opened_at: string | null;
+    closed_at: string | null;
+  })[];
 }
 
 /** The payment; one that only events speak of so far is `pending`. Null where nobody ever spoke of it. */
@@ -40,7 +58,11 @@ export async function readPayment(db: Db, source: string, paymentId: string): Pr
             (select coalesce(json_agg(json_build_object('id', r.id, 'amount', r.amount::text, 'currency', r.currency,
                       'status', r.status, 'kind', r.kind, 'gateway_refund_id', r.gateway_refund_id,
                       'failure_code', r.failure_code) order by r.created_at, r.id), '[]')
-             from refunds r where r.source = $1 and r.payment_id = $2) as refunds
+             from refunds r where r.source = $1 and r.payment_id = $2) as refunds,
+            (select coalesce(json_agg(json_build_object('dispute_id', d.dispute_id, 'status', d.status,
+                      'amount', d.amount::text, 'currency', d.currency, 'fee', d.fee::text, 'fee_currency', d.fee_currency,
+                      'opened_at', d.opened_at, 'closed_at', d.closed_at) order by d.created_at, d.dispute_id), '[]')
+             from disputes d where d.source = $1 and d.payment_id = $2) as disputes
      from (select $1 as source, $2 as payment_id,
                   (select min(order_id) from webhook_events where source = $1 and payment_id = $2) as order_id) as k
      left join payments p using (source, payment_id)
@@ -53,5 +75,14 @@ export async function readPayment(db: Db, source: string, paymentId: string): Pr
     ...row,
     status: row.status ?? 'pending',
     refunds: row.refunds.map((refund) => ({ ...refund, amount: BigInt(refund.amount) })),
+    disputes: row.disputes.map((dispute) => ({
+      ...dispute,
+      ...{ amount: BigInt(dispute.amount), fee: BigInt(dispute.fee) },
+      ...{ opened_at: isoTime(dispute.opened_at), closed_at: isoTime(dispute.closed_at) },
+    })),
   };
+}
+
+function isoTime(time: string | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
 }

@@ -37,6 +37,10 @@ const DECIDED = `
   ), refunded as (
     select object_id as refund_id, max(at) as at from state_transitions
     where machine = 'refund' and source = $1 and payment_id = $2 group by object_id
+    union all
+    -- as consequences name a dispute that took them back
+    select 'dispute:' || object_id, max(at) from state_transitions
+    where machine = 'dispute' and source = $1 and payment_id = $2 group by object_id
   ), paid as (
     select id from orders where paid_source = $1 and paid_payment_id = $2
   )`;
@@ -83,7 +87,10 @@ const PARTS = [
           json_build_object('number', number::text, 'kind', kind, 'amount', amount::text, 'currency', currency)
    from invoices i cross join decided left join refunded r using (refund_id)
    where i.order_id in (select id from paid) and (i.refund_id is null or r.refund_id is not null)`,
-  `select greatest(max(posted_at), max(r.at), case when max(refund_id) is null then max(decided.at) end), 'posting',
+  `select greatest(max(posted_at), max(r.at), case when max(refund_id) is null then max(decided.at) end,
+                   case when source_event_id like 'dispute%' then
+                     (select min(t.at) from state_transitions t
+                      where t.machine = 'dispute' and t.source = $1 and t.payment_id = $2 and t.at >= max(posted_at)) end), 'posting',
           json_build_object('key', source_event_id, 'currency', currency,
             'lines', string_agg(side || ' ' || account || ' ' || amount, ', ' order by side desc, account))
    from ledger_entries cross join decided left join refunded r using (refund_id)

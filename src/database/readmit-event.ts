@@ -19,11 +19,11 @@ export async function readmitEvent(
     const taken = await tx.query(
       `update webhook_events
        set state = 'pending', event_type = $3, subject = $4, object_id = $5, payment_id = $6, order_id = $7, claimed = $8,
-           reference = $9, occurred_at = to_timestamp($10::float8 / 1000), last_error = null, handed_over_at = null
+           reference = $9, occurred_at = to_timestamp($10::float8 / 1000), amount = $11, currency = $12, fee = $13, last_error = null, handed_over_at = null
        where source = $1 and event_id = $2 and state = 'held' and payment_id is null`,
       [
         ...[source, eventId, event.eventType, event.subject, event.objectId, event.paymentId, event.orderId],
-        ...[event.claimed, event.reference, event.occurredAt],
+        ...[event.claimed, event.reference, event.occurredAt, event.amount, event.currency, event.fee],
       ],
     );
     if (taken.rowCount === 0) return false;

@@ -28,7 +28,7 @@ export async function settleEarlierRefunds(tx: Tx, order: LockedOrder, pointsPer
       { key: `sold:${refundedPostingKey(refund.id, refund.repeat)}`, currency: order.currency, transfers },
       { orderId: order.id, source: refund.source, paymentId: refund.payment_id, refundId: refund.id },
     );
-    const change = { refundId: refund.id, change: 'succeeded', saleAmount: sale, full: false } as const;
+    const change = { takenBy: refund.id, change: 'succeeded', saleAmount: sale, full: false } as const;
     await invoice.reverse(tx, order, { ...change, pointsPerMajorUnit });
   }
 }

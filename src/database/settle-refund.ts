@@ -9,6 +9,7 @@ import {
   UNALLOCATED,
   type Transfer,
 } from '../domain/ledger.ts';
+import { moneyKept } from '../domain/money-kept.ts';
 import type { RefundStatus } from '../domain/refund-states.ts';
 import { announce } from './announce.ts';
 import type { RefundedPayment, RefundRow } from './apply-refunds.ts';
@@ -116,10 +117,10 @@ async function moveMoney(
   // Of an imported order nothing stands here that could be taken back but its money.
   if (!paidInFull || order.imported) return order;
   const refund = {
-    refundId: row.id,
+    takenBy: row.id,
     change,
     saleAmount: split.sale,
-    full: order.amountRefunded >= order.amountPaid,
+    full: moneyKept(order) === 0n,
     pointsPerMajorUnit: payment.pointsPerMajorUnit,
   };
   for (const effect of EFFECTS) await effect.reverse(tx, order, refund);

@@ -52,6 +52,9 @@ const COLUMNS: readonly (readonly [name: string, type: string, of: (delivery: De
   ['order_id', 'text', (d) => d.event.orderId],
   ['claimed', 'text', (d) => d.event.claimed],
   ['reference', 'text', (d) => d.event.reference],
+  ['amount', 'bigint', (d) => d.event.amount],
+  ['currency', 'text', (d) => d.event.currency],
+  ['fee', 'bigint', (d) => d.event.fee],
   ['occurred_ms', 'float8', (d) => d.event.occurredAt],
   ['body_sha256', 'bytea', (d) => d.bodySha256],
   ['state', 'text', (d) => d.event.state],
@@ -90,9 +93,9 @@ const STORE = `
     from delivered d join webhook_events e using (source, event_id)
   ), event as (
     insert into webhook_events (source, event_id, event_type, payload, subject, object_id, payment_id, order_id, claimed,
-                                reference, occurred_at, body_sha256, state, outcome, last_error, processed_at)
+                                reference, amount, currency, fee, occurred_at, body_sha256, state, outcome, last_error, processed_at)
     select source, event_id, event_type, payload, subject, object_id, payment_id, order_id, claimed, reference,
-           to_timestamp(occurred_ms / 1000), body_sha256, state,
+           amount, currency, fee, to_timestamp(occurred_ms / 1000), body_sha256, state,
            case state when 'ignored' then reason end, case state when 'held' then reason end,
            case state when 'ignored' then now() end
     from delivered order by source, event_id

@@ -17,6 +17,10 @@ export interface AdmittedEvent {
   readonly orderId: string | null;
   readonly claimed: EventReading['claimed'];
   readonly reference: string | null;
+  /** Minor units, as the event itself says. */
+  readonly amount: bigint | null;
+  readonly currency: string | null;
+  readonly fee: bigint | null;
   /** Milliseconds since the epoch. */
   readonly occurredAt: number | null;
 }
@@ -71,6 +75,9 @@ export function admitEvent(event: EventToAdmit): AdmittedEvent {
     orderId: usable(reading.orderId),
     claimed: reading.claimed,
     reference: storable(reading.reference),
+    amount: reading.amount,
+    currency: reading.currency,
+    fee: reading.fee,
     occurredAt,
   };
 }

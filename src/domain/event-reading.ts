@@ -29,6 +29,8 @@ export interface EventReading {
   /** Minor units; null where absent, which is never zero. */
   readonly amount: bigint | null;
   readonly currency: string | null;
+  /** Of a dispute: what the gateway charges for it, all in all, in the same currency; null where it does not say. */
+  readonly fee: bigint | null;
   readonly mode: Mode | null;
   /** The gateway's own time of the event, milliseconds since the epoch. */
   readonly occurredAt: number | null;

@@ -1,3 +1,4 @@
+import type { DisputeStatus } from './event-reading.ts';
 import type { PaymentStatus } from './payment-states.ts';
 import type { GatewayRefundStatus } from './refund-states.ts';
 
@@ -54,6 +55,22 @@ export interface PayoutFacts {
   readonly failureCode: string | null;
 }
 
+/** A dispute of a payment as its gateway shows it now. */
+export interface DisputeFacts {
+  readonly disputeId: string;
+  readonly paymentId: string;
+  readonly status: DisputeStatus;
+  /** What is contested; null where the object lacks it, which is never zero. */
+  readonly amount: bigint | null;
+  readonly currency: string | null;
+  /** What the gateway has charged for it so far, less what it gave back; null where it does not say. */
+  readonly fee: bigint | null;
+  /** The account's currency, which may be another one; null: the same. */
+  readonly feeCurrency: string | null;
+  /** Milliseconds since the epoch; null where the object does not say. */
+  readonly openedAt: number | null;
+}
+
 /** What a gateway offers, as data (docs/gateways.md shows it). */
 export interface GatewayCapabilities {
   /** A create that got no answer has surely landed, or never will, after this long (F2). */
@@ -66,6 +83,8 @@ export interface GatewayCapabilities {
   readonly preparesPayments: boolean;
   /** Whether a card that the gateway keeps can be charged without its holder. */
   readonly chargesSavedCards: boolean;
+  /** Whether a dispute can be looked at; where not, its events are the truth. */
+  readonly showsDisputes: boolean;
   /** Whether money can be paid out to a seller. */
   readonly paysOut: boolean;
   /** Whether an authorised payment can be captured by a call. */

@@ -204,6 +204,31 @@ export function refundReturnedPostingKey(refundId: string, repeat = 0): string {
   return repeated(`refund_returned:${refundId}`, repeat);
 }
 
+/** `{source}:{dispute_id}`: a dispute's name in its history, where those of several sources meet. */
+export function disputeName(source: string, disputeId: string): string {
+  return join(source, disputeId);
+}
+
+/** `dispute:{source}:{dispute_id}`: what took a consequence back, where otherwise a refund's id stands. */
+export function disputeKey(source: string, disputeId: string): string {
+  return join('dispute', source, disputeId);
+}
+
+/**
+ * `dispute_lost:{source}:{dispute_id}`, …: the business event in the ledger. A '#' of the gateway's id is encoded, so that
+ * none reads like another one's repeat.
+ *
+ * @param repeat how often this had happened to it before
+ */
+export function disputePostingKey(
+  what: 'opened' | 'won' | 'lost' | 'corrected' | 'fee',
+  source: string,
+  disputeId: string,
+  repeat = 0,
+): string {
+  return repeated(join(`dispute_${what}`, source, disputeId).replaceAll('#', '%23'), repeat);
+}
+
 /**
  * What we send a gateway as idempotency key; a new attempt number only after a definite rejection was repaired (F3). A '#'
  * of the reference is encoded, so that no payment's own id reads like another one's second attempt.

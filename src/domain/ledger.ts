@@ -22,6 +22,12 @@ export const OPENING_BALANCES = 'opening_balances';
 export const WALLETS = 'wallets';
 /** Refunded from a wallet's top-up although the wallet had been spent: owed by the customer. */
 export const WALLET_SHORTFALL = 'wallet_shortfall';
+/** Money of payments that their customers contest: withheld until the bank decides. */
+export const DISPUTED_FUNDS = 'disputed_funds';
+/** Disputes that were lost. */
+export const CHARGEBACK_LOSSES = 'chargeback_losses';
+/** What gateways charge for disputes. */
+export const DISPUTE_FEES = 'dispute_fees';
 /** Captures that wait for a human's decision. */
 export const UNALLOCATED = 'unallocated';
 

@@ -4,6 +4,11 @@
 export interface Policies {
   /** A capture for a cancelled or expired order: given back by the machine, or put before a human (B6). */
   readonly lateCapture: 'refund' | 'review';
+  /**
+   * A dispute that was lost: the order keeps its consequences, or loses them as by a refund of the same amount; bookings,
+   * gift cards and packages stop when refunds and lost disputes together reach all that was paid.
+   */
+  readonly disputeLost: 'keep' | 'revoke';
   /** How long an event waits for its order before a human is asked (B7), in milliseconds. */
   readonly orderWaitMs: number;
   /** How far a webhook's own timestamp may lie from our clock, either side, in milliseconds. */
@@ -27,6 +32,8 @@ const MINUTE = 60_000;
 /** Defaults; each number argues for itself. */
 export const DEFAULT_POLICIES: Policies = {
   lateCapture: 'refund',
+  // Whether the customer keeps what was booked is for people to say; a chargeback alone proves nothing.
+  disputeLost: 'keep',
   // A day covers a shop whose order service was down over night; after that nobody is coming by itself.
   orderWaitMs: 24 * 60 * MINUTE,
   // What Stripe and Standard Webhooks both use: longer invites replays, shorter refuses honest clock drift.

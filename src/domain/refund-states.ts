@@ -1,6 +1,8 @@
+import { transitionBetween, type StateMachine, type StateTransition } from './state-machine.ts';
+
 /**
- * The states of one refund (F3, E6). `unknown`: sent, and nobody knows whether it happened. `needs_review`: a human
- * decides. Both keep holding their amount.
+ * The states of one refund (F3, E6), and of everything else that our own calls move. `unknown`: sent, and nobody knows whether
+ * it happened. `needs_review`: a human decides. Both keep holding their amount.
  */
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed', 'unknown', 'needs_review'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
@@ -8,19 +10,87 @@ export type RefundStatus = (typeof REFUND_STATUSES)[number];
 /** What a gateway can say about a refund. */
 export type GatewayRefundStatus = 'pending' | 'succeeded' | 'failed';
 
-/** From each state, the states that one named transition reaches. */
-export const REFUND_TRANSITIONS: Readonly<Record<RefundStatus, Readonly<Partial<Record<RefundStatus, string>>>>> = {
-  pending: { succeeded: 'succeed', failed: 'fail', unknown: 'lose_sight', needs_review: 'ask' },
-  unknown: { pending: 'find', succeeded: 'find', failed: 'find', needs_review: 'ask' },
-  needs_review: { pending: 'retry', succeeded: 'find', failed: 'find', unknown: 'lose_sight' },
-  // A bank can send a refund back days after the gateway called it done.
-  succeeded: { failed: 'return' },
-  failed: {},
+/** What every move of money by our own call goes through, until it has ended (F3). */
+export const MOVE_TRANSITIONS: readonly StateTransition<RefundStatus>[] = [
+  { name: 'succeed', from: ['pending'], to: 'succeeded', because: 'The gateway says that it is done.' },
+  {
+    name: 'fail',
+    from: ['pending'],
+    to: 'failed',
+    because: 'The gateway could not do it, or nothing is left to do.',
+  },
+  {
+    name: 'lose_sight',
+    from: ['pending', 'needs_review'],
+    to: 'unknown',
+    because: 'The tries are used up, and nobody knows whether it happened.',
+  },
+  {
+    name: 'ask',
+    from: ['pending', 'unknown'],
+    to: 'needs_review',
+    because: 'A definite no that a person must look at.',
+  },
+  { name: 'find', from: ['unknown'], to: 'pending', because: 'A look finds it at the gateway, under way.' },
+  {
+    name: 'find_done',
+    from: ['unknown', 'needs_review'],
+    to: 'succeeded',
+    because: 'A look, or a person, finds it done at the gateway.',
+  },
+  {
+    name: 'find_failed',
+    from: ['unknown', 'needs_review'],
+    to: 'failed',
+    because: 'A look, or a person, finds it failed at the gateway.',
+  },
+  {
+    name: 'retry',
+    from: ['needs_review'],
+    to: 'pending',
+    because: 'A person orders a new attempt, or the gateway turns out to have it.',
+  },
+];
+
+/** A bank can send back, days later, what the gateway called done; only a person has it done again. */
+export const RETURN_TRANSITIONS: readonly StateTransition<RefundStatus>[] = [
+  { name: 'return', from: ['succeeded'], to: 'failed', because: 'The bank sent the money back, days later.' },
+  {
+    name: 'order_anew',
+    from: ['failed'],
+    to: 'pending',
+    because: 'A person orders a new attempt, under a new key.',
+    decided: true,
+  },
+];
+
+/** What the states of a move mean. */
+export const MOVE_STATES: Readonly<Record<RefundStatus, string>> = {
+  pending: 'Reserved, sent, or taken by the gateway; not done yet.',
+  succeeded: 'Done, by the word of the gateway or of a person who looked there.',
+  failed: 'Not done; the money is where it was.',
+  unknown: 'It may have happened: the answer never came. The machine goes on looking, and a person is asked.',
+  needs_review: 'Refused; a person decides.',
 };
 
-/** Whether a named transition leads from one status to the other. */
+export const REFUND_MACHINE: StateMachine<RefundStatus> = {
+  name: 'refund',
+  about: 'Money that goes back to a customer. It holds its amount from its reservation on, until it has failed.',
+  states: MOVE_STATES,
+  // One that somebody began at the gateway is first seen as it stands there; one with nothing left to refund ends at once.
+  begins: ['pending', 'succeeded', 'failed'],
+  finals: ['succeeded', 'failed'],
+  skips: false,
+  transitions: [...MOVE_TRANSITIONS, ...RETURN_TRANSITIONS],
+};
+
+/**
+ * Whether the machine itself may lead a refund, or another move of money, from one status to the other; what a person orders
+ * is asked for elsewhere.
+ */
 export function refundMayBecome(from: RefundStatus, to: RefundStatus): boolean {
-  return REFUND_TRANSITIONS[from][to] !== undefined;
+  const transition = transitionBetween(REFUND_MACHINE, from, to);
+  return transition !== undefined && transition.decided !== true;
 }
 
 /** Refunds in these states hold their amount: it cannot be reserved again (E6). */

@@ -1,9 +1,9 @@
-import type { EventReading, EventSubject } from './event-reading.ts';
-import type { Mode, PaymentFacts, RefundFacts } from './gateway-facts.ts';
+import type { DisputeStatus, EventReading, EventSubject } from './event-reading.ts';
+import type { DisputeFacts, Mode, PaymentFacts, RefundFacts } from './gateway-facts.ts';
 import { qualifiedEventId } from './keys.ts';
 import type { PaymentStatus } from './payment-states.ts';
 import type { GatewayRefundStatus } from './refund-states.ts';
-import { weighPaymentEvent, weighRefundEvent, type EventWeight } from './weigh-event.ts';
+import { weighDisputeEvent, weighPaymentEvent, weighRefundEvent, type EventWeight } from './weigh-event.ts';
 
 /** What sorting needs to know of an event. */
 export interface SortableEvent {
@@ -45,11 +45,12 @@ export function sortEvents<E extends SortableEvent>(input: {
   readonly callers: readonly string[];
   readonly facts: PaymentFacts | null;
   readonly refunds: readonly RefundFacts[] | null;
+  readonly disputes: readonly DisputeFacts[] | null;
 }): SortedEvents<E> {
   const { facts, events } = input;
   const contradicts = (event: E) => facts?.orderId != null && event.orderId !== null && event.orderId !== facts.orderId;
   const agreeing = events.filter((event) => !contradicts(event));
-  const weighed = agreeing.map((event) => ({ event, weight: weigh(event, facts, input.refunds) }));
+  const weighed = agreeing.map((event) => ({ event, weight: weigh(event, facts, input.refunds, input.disputes) }));
   const settled = weighed.filter(({ weight }) => weight !== 'claims_more');
   const byEvent = (weight: EventWeight) =>
     settled
@@ -77,7 +78,12 @@ export function sortEvents<E extends SortableEvent>(input: {
   };
 }
 
-function weigh(event: SortableEvent, facts: PaymentFacts | null, refunds: readonly RefundFacts[] | null): EventWeight {
+function weigh(
+  event: SortableEvent,
+  facts: PaymentFacts | null,
+  refunds: readonly RefundFacts[] | null,
+  disputes: readonly DisputeFacts[] | null,
+): EventWeight {
   switch (event.subject) {
     case 'refund': {
       // A refund says that the payment was captured; until the gateway shows that, there is nothing to refund from.
@@ -88,8 +94,13 @@ function weigh(event: SortableEvent, facts: PaymentFacts | null, refunds: readon
     }
     case 'payment':
       return weighPaymentEvent(event.claimed as PaymentStatus | null, facts?.status ?? null);
-    // About a dispute the event itself is the truth; it only needs its payment.
-    case 'dispute':
+    case 'dispute': {
+      if (facts === null) return 'claims_more';
+      // Where the gateway shows no disputes the event itself is the truth, and so is a notice that names none.
+      if (disputes === null || event.objectId === null) return 'exact';
+      const dispute = disputes.find((d) => d.disputeId === event.objectId);
+      return weighDisputeEvent(event.claimed as DisputeStatus | null, dispute?.status ?? null);
+    }
     case 'payout':
     case null:
       return facts === null ? 'claims_more' : 'exact';

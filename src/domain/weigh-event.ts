@@ -1,3 +1,4 @@
+import type { DisputeStatus } from './event-reading.ts';
 import { paymentReaches, type PaymentStatus } from './payment-states.ts';
 import type { GatewayRefundStatus } from './refund-states.ts';
 
@@ -31,4 +32,11 @@ export function weighRefundEvent(
   if (fetched === null) return 'claims_more';
   if (claimed === null || claimed === fetched) return 'exact';
   return REFUND_PROGRESS[fetched] > REFUND_PROGRESS[claimed] ? 'old_news' : 'claims_more';
+}
+
+/** The same for an event about a dispute, where its gateway shows disputes. Of two different ends the shown one is the later. */
+export function weighDisputeEvent(claimed: DisputeStatus | null, fetched: DisputeStatus | null): EventWeight {
+  if (fetched === null) return 'claims_more';
+  if (claimed === null || claimed === fetched) return 'exact';
+  return fetched === 'opened' ? 'claims_more' : 'old_news';
 }

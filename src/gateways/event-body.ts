@@ -20,6 +20,7 @@ export const NOTHING_READ: EventReading = {
   claimed: null,
   amount: null,
   currency: null,
+  fee: null,
   mode: null,
   occurredAt: null,
   reference: null,

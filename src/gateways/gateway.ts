@@ -1,5 +1,6 @@
 import type { EventReading } from '../domain/event-reading.ts';
 import type {
+  DisputeFacts,
   GatewayCapabilities,
   PaymentFacts,
   PayoutFacts,
@@ -89,6 +90,8 @@ export interface Gateway {
   listRefunds(paymentId: string): Promise<RefundFacts[]>;
   /** Our refunds of a payment under one reference; usually none or one. */
   findRefunds(paymentId: string, reference: string): Promise<RefundFacts[]>;
+  /** The dispute as it is now; null where the gateway does not know it. Rejected `not_supported` where it shows none. */
+  fetchDispute(disputeId: string): Promise<DisputeFacts | null>;
   createRefund(order: RefundOrder): Promise<RefundFacts>;
   /** Payments that we prepared under one reference, with the way to pay them. */
   findPayments(reference: string, orderId: string): Promise<PreparedPayment[]>;

@@ -21,7 +21,8 @@ async function twoAttempts(
 ) {
   const { events } = await readPaymentWork(db.pool, 'sim', paymentId);
   const attempt = (shown: PaymentFacts | null): PaymentToApply => ({
-    ...{ source: 'sim', mode: 'test', paymentId, events, callers: [], facts: shown, refunds: null, at },
+    ...{ source: 'sim', mode: 'test', paymentId, events, callers: [], facts: shown, at },
+    ...{ refunds: null, disputes: null },
     knownOrderId: shown?.orderId ?? null,
     policies: DEFAULT_POLICIES,
   });

@@ -58,8 +58,6 @@ export const BREACHES_OF_MONEY: readonly Breach[] = [
     { order_id: 'ord_part' },
     `update orders set expires_at = ${DAY_AGO} where id = 'ord_part'`,
   ],
-  ['order_disputed', { order_id: 'ord_disputed' }, `update orders set disputed = false where id = 'ord_disputed'`],
-  ['order_disputed', { order_id: 'ord_full' }, `update orders set disputed = true where id = 'ord_full'`],
   ['checkouts_of_an_order', { order_id: 'ord_checkout' }, `update checkouts set n = 2`],
   ['checkouts_of_an_order', { order_id: 'ord_checkout' }, `update checkouts set payment_id = 'pay_nowhere'`],
 

@@ -39,8 +39,8 @@ export const BREACHES_OF_MOVES: readonly Breach[] = [
     `update payouts set status = 'succeeded' where seller_id = 'pending'`,
   ],
   [
-    'payout_history',
-    { payout_id: STUBBORN },
+    'transition_has_a_name',
+    { object: STUBBORN },
     `update state_transitions set cause = 'look' where object_id = '${STUBBORN}' and from_status = 'failed'`,
   ],
   ...['doubt', 'rejected', 'failed'].map((seller): Breach => [
@@ -191,13 +191,13 @@ export const BREACHES_OF_MOVES: readonly Breach[] = [
     `update state_transitions set cause = 'look' where machine = 'order' and object_id = 'ord_back_again'`,
   ],
   [
-    'order_history',
+    'transition_has_a_name',
     { order_id: 'ord_revived' },
     `update state_transitions set cause = 'look' where machine = 'order' and object_id = 'ord_revived'`,
   ],
   [
-    'refund_history',
-    { refund_id: 'rf_second_try' },
+    'transition_has_a_name',
+    { object: 'rf_second_try' },
     `update state_transitions set cause = 'look' where machine = 'refund' and object_id = 'rf_second_try'`,
   ],
   [

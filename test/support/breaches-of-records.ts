@@ -160,8 +160,8 @@ export const BREACHES_OF_RECORDS: readonly Breach[] = [
     `delete from state_transitions where machine = 'order' and object_id = 'ord_full' and to_status = 'paid'`,
   ],
   [
-    'order_history',
-    { order_id: 'ord_full' },
+    'transition_has_a_name',
+    { object: 'ord_full' },
     `insert into state_transitions (machine, object_id, from_status, to_status, cause) values ('order', 'ord_full', 'paid', 'paid', 'x')`,
   ],
   [

@@ -15,6 +15,7 @@ import type { EventReading } from '../../src/domain/event-reading.ts';
 import { checkoutWorkflowId, refundWorkflowId } from '../../src/domain/keys.ts';
 import { DEFAULT_POLICIES } from '../../src/domain/policies.ts';
 import { facts, look, refundFacts, type SeedLine } from './seed.ts';
+import { seedDisputes } from './seed-storm-of-disputes.ts';
 import { seedDecisions } from './seed-storm-of-decisions.ts';
 import { seedMoves } from './seed-storm-of-moves.ts';
 
@@ -64,13 +65,15 @@ async function deliver(pool: Pool, about: Partial<EventReading> & { eventId: str
       objectId: about.paymentId ?? null,
       amount: null,
       currency: null,
+      fee: null,
       mode: 'test',
       occurredAt: null,
       reference: null,
     },
     ...about,
   } as EventReading;
-  const bytes = Buffer.from(body ?? JSON.stringify(about));
+  const payload = JSON.stringify(about, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+  const bytes = Buffer.from(body ?? payload);
   const bodySha256 = createHash('sha256').update(bytes).digest();
   const sha256Hex = (text: string) => createHash('sha256').update(text).digest('hex');
   const event = admitEvent({
@@ -79,7 +82,7 @@ async function deliver(pool: Pool, about: Partial<EventReading> & { eventId: str
   });
   await storeDelivery(pool, {
     ...{ source: 'sim', event, body: bytes, bodySha256, headers: '{}', remoteAddress: null },
-    payload: JSON.stringify(about),
+    payload,
   });
 }
 
@@ -96,6 +99,11 @@ export async function seedStorm(pool: Pool): Promise<void> {
   const order = (id: string) => makeOrder(pool, { id });
   await seedMoves(pool, order);
   await seedDecisions(pool, order, (eventId, paymentId, orderId) => deliver(pool, { eventId, paymentId, orderId }));
+  await seedDisputes(
+    pool,
+    (id, everything) => makeOrder(pool, { id, lines: everything === true ? EVERYTHING : ENROLMENT }),
+    (eventId, paymentId, more) => deliver(pool, { eventId, paymentId, ...more }),
+  );
 }
 
 async function consequencesAndRepeats(pool: Pool): Promise<void> {
@@ -221,14 +229,6 @@ async function withoutCapture(pool: Pool): Promise<void> {
       orderId: `ord_${status}_only`,
     });
     await look(pool, facts({ paymentId: `pay_${status}`, orderId: `ord_${status}_only`, status }));
-  }
-  await makeOrder(pool, { id: 'ord_disputed' });
-  await look(pool, facts({ paymentId: 'pay_disputed', orderId: 'ord_disputed' }));
-  for (const [n, claimed] of (['opened', 'lost'] as const).entries()) {
-    await deliver(pool, {
-      ...{ eventId: `evt_dispute_${n}`, eventType: `dispute.${claimed}`, objectId: 'dp_1', paymentId: 'pay_disputed' },
-    });
-    await look(pool, facts({ paymentId: 'pay_disputed', orderId: 'ord_disputed' }));
   }
   await makeOrder(pool, { id: 'ord_checkout' });
   await inTransaction(pool, (tx) => reserveCheckout(tx, { orderId: 'ord_checkout', source: 'sim', returnUrl: null }));

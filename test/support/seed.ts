@@ -46,13 +46,20 @@ export async function seedEvent(
     readonly source?: string;
     readonly orderId?: string | null;
     readonly objectId?: string;
+    /** What the event itself says; about a dispute it is the truth. */
+    readonly amount?: bigint | null;
+    readonly currency?: string | null;
+    readonly fee?: bigint | null;
+    /** The gateway's own time, in milliseconds. */
+    readonly at?: number | null;
   },
 ): Promise<void> {
   const type = event.type ?? 'payment.captured';
   const [subject, claimed] = type.split('.');
   await pool.query(
-    `insert into webhook_events (source, event_id, event_type, subject, object_id, payment_id, order_id, claimed, body_sha256, state)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, '\\x00', 'pending')`,
+    `insert into webhook_events (source, event_id, event_type, subject, object_id, payment_id, order_id, claimed, amount, currency, fee,
+                                 occurred_at, body_sha256, state)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, to_timestamp($12::float8 / 1000), '\\x00', 'pending')`,
     [
       event.source ?? 'sim',
       event.id,
@@ -62,6 +69,10 @@ export async function seedEvent(
       event.paymentId,
       event.orderId ?? null,
       claimed,
+      event.amount ?? null,
+      event.currency ?? null,
+      event.fee ?? null,
+      event.at ?? null,
     ],
   );
 }
@@ -107,6 +118,7 @@ export async function look(
     callers: [],
     facts: seen,
     refunds: null,
+    disputes: null,
     knownOrderId: work.payment?.decided === true ? work.payment.orderId : (seen?.orderId ?? null),
     at: new Date(),
     ...more,

@@ -18,6 +18,7 @@ const READING: EventReading = {
   claimed: 'captured',
   amount: 1n,
   currency: 'EUR',
+  fee: null,
   mode: 'test',
   occurredAt: 1_764_500_000_000,
   reference: null,

@@ -29,6 +29,7 @@ function reference(b: {
 const standing = (b: { currency: string; due: bigint; paid: bigint; refunded: bigint; rate: string | number }) =>
   loyaltyPointsStanding({
     ...{ currency: b.currency, amountDue: b.due, amountPaid: b.paid, amountRefunded: b.refunded },
+    amountChargedBack: 0n,
     rate: Number(b.rate),
   });
 

@@ -20,7 +20,10 @@ const event = (eventId: string, more: Partial<SortableEvent> = {}): SortableEven
 
 type Input = Parameters<typeof sortEvents>[0];
 const sorted = (input: Partial<Input>) =>
-  sortEvents({ source: 'sim', mode: 'test', events: [], callers: [], facts: facts(), refunds: null, ...input });
+  sortEvents({
+    ...{ source: 'sim', mode: 'test', events: [], callers: [], facts: facts(), refunds: null, disputes: null },
+    ...input,
+  });
 const ids = (events: readonly SortableEvent[]) => events.map((e) => e.eventId);
 
 describe('events of a payment', () => {

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { decidedBy, decisionAbout, isByPerson } from '../../src/domain/by-person.ts';
+import { DISPUTE_MACHINE } from '../../src/domain/dispute-states.ts';
 import {
   CANCELLABLE_ORDER_STATUSES,
   ORDER_STATUSES,
@@ -8,40 +10,96 @@ import {
 } from '../../src/domain/order-states.ts';
 import {
   isOpenPayment,
+  PAYMENT_MACHINE,
   PAYMENT_STATUSES,
-  PAYMENT_TRANSITIONS,
   paymentReaches,
   type PaymentStatus,
 } from '../../src/domain/payment-states.ts';
-import {
-  HOLDING_REFUND_STATUSES,
-  REFUND_STATUSES,
-  REFUND_TRANSITIONS,
-  refundMayBecome,
-} from '../../src/domain/refund-states.ts';
+import { HOLDING_REFUND_STATUSES, REFUND_STATUSES, refundMayBecome } from '../../src/domain/refund-states.ts';
+import { allowsStep, reaches, statesOf, transitionBetween } from '../../src/domain/state-machine.ts';
+import { STATE_MACHINES } from '../../src/domain/state-machines.ts';
 
-describe.each([
-  ['payment', PAYMENT_STATUSES, PAYMENT_TRANSITIONS],
-  ['refund', REFUND_STATUSES, REFUND_TRANSITIONS],
-] as const)('the table of the %s', (_, statuses: readonly string[], table: Record<string, Record<string, string>>) => {
-  it('has a row for every status and for nothing else', () => {
-    expect(Object.keys(table).sort()).toEqual([...statuses].sort());
+describe.each(Object.entries(STATE_MACHINES))('the table of the %s', (name, machine) => {
+  const states = statesOf(machine);
+  const named = machine.transitions.map((transition) => transition.name);
+
+  it('is kept under its own name, and every state has a sentence', () => {
+    expect(machine.name).toBe(name);
+    for (const sentence of [machine.about, ...Object.values(machine.states)]) expect(sentence).toMatch(/^[A-Z].*\.$/);
   });
 
-  it('leads only to statuses that have a row, each by a transition with a name, and never to where it is', () => {
-    for (const [from, row] of Object.entries(table)) {
-      for (const [to, name] of Object.entries(row)) {
-        expect(statuses).toContain(to);
-        expect(name).toMatch(/^[a-z]+(_[a-z]+)*$/);
-        expect(to).not.toBe(from);
+  it('leads only from and to its own states, each time by a transition with a name of its own and a cause', () => {
+    expect(new Set(named).size).toBe(named.length);
+    for (const { name: transition, from, to, because } of machine.transitions) {
+      expect(transition).toMatch(/^[a-z]+(_[a-z]+)*$/);
+      expect(because).toMatch(/^[A-Z].*\.$/);
+      for (const state of [...from, to, ...machine.begins, ...machine.finals]) expect(states).toContain(state);
+    }
+  });
+
+  it('leads between two states by one transition at most, so that a step in the history has one name', () => {
+    for (const from of states) {
+      for (const to of states) {
+        const ways = machine.transitions.filter((t) => t.from.includes(from) && t.to === to);
+        expect(ways.length, `${from} → ${to}`).toBeLessThanOrEqual(1);
       }
+    }
+  });
+
+  it('leads from a beginning to every state, and from every state to an end', () => {
+    for (const state of states) {
+      expect(machine.begins.includes(state) || machine.begins.some((begin) => reaches(machine, begin, state))).toBe(
+        true,
+      );
+      expect(machine.finals.includes(state) || machine.finals.some((end) => reaches(machine, state, end))).toBe(true);
+    }
+  });
+
+  it('allows a step exactly where it has one, from nothing only to where it begins', () => {
+    for (const to of states) expect(allowsStep(machine, null, to, true)).toBe(machine.begins.includes(to));
+    for (const from of states) {
+      for (const to of states) {
+        const transition = transitionBetween(machine, from, to);
+        const skipped = machine.skips && reaches(machine, from, to);
+        expect(allowsStep(machine, from, to, true)).toBe(transition !== undefined || skipped);
+        const decided = transition?.decided === true;
+        expect(allowsStep(machine, from, to, false)).toBe(
+          (transition !== undefined && !decided) || (skipped && !decided),
+        );
+      }
+    }
+  });
+});
+
+describe('what only a person decides', () => {
+  it('is reviving an order, ordering anew what has failed, and deciding itself', () => {
+    const decided = Object.values(STATE_MACHINES).flatMap((machine) =>
+      machine.transitions.filter((t) => t.decided === true).map((t) => `${machine.name} ${t.name}`),
+    );
+    expect(decided.sort()).toEqual([
+      ...['dead_letter decide', 'order revive', 'order revive_in_part', 'payout order_anew', 'refund order_anew'],
+    ]);
+  });
+
+  it('is told from the machine by its cause', () => {
+    for (const cause of [decidedBy('shop'), decisionAbout('refund:rf_1')]) expect(isByPerson(cause)).toBe(true);
+    for (const cause of ['look', 'sim:evt_1', 'sim:decided by', 'refund:decision about x']) {
+      expect(isByPerson(cause)).toBe(false);
+    }
+  });
+});
+
+describe('a dispute', () => {
+  it('that has ended is opened no more; only another end replaces it', () => {
+    for (const from of ['won', 'lost'] as const) {
+      expect(reaches(DISPUTE_MACHINE, from, 'opened')).toBe(false);
+      expect(reaches(DISPUTE_MACHINE, from, from === 'won' ? 'lost' : 'won')).toBe(true);
     }
   });
 });
 
 describe('a payment', () => {
   it('that was captured is left by nothing: a late failure changes nothing', () => {
-    expect(PAYMENT_TRANSITIONS.captured).toEqual({});
     for (const to of PAYMENT_STATUSES) expect(paymentReaches('captured', to)).toBe(false);
   });
 
@@ -51,7 +109,9 @@ describe('a payment', () => {
 
   it('reaches what a chain of transitions leads to, and nothing else', () => {
     // The closure of the table, made another way: by widening every row as long as something is added.
-    const closure = new Map(PAYMENT_STATUSES.map((from) => [from, new Set(Object.keys(PAYMENT_TRANSITIONS[from]))]));
+    const next = (from: PaymentStatus) =>
+      PAYMENT_MACHINE.transitions.filter((t) => t.from.includes(from)).map(({ to }) => to);
+    const closure = new Map(PAYMENT_STATUSES.map((from) => [from, new Set(next(from))]));
     for (const via of PAYMENT_STATUSES) {
       for (const reached of closure.values()) {
         if (reached.has(via)) for (const further of closure.get(via) ?? []) reached.add(further);
@@ -81,10 +141,10 @@ describe('a payment', () => {
 
 describe('a refund', () => {
   it('that succeeded is left only when the bank returns the money', () => {
-    expect(REFUND_TRANSITIONS.succeeded).toEqual({ failed: 'return' });
+    expect(REFUND_STATUSES.filter((to) => refundMayBecome('succeeded', to))).toEqual(['failed']);
   });
 
-  it('that failed is left by nothing', () => {
+  it('that failed the machine never begins anew', () => {
     for (const to of REFUND_STATUSES) expect(refundMayBecome('failed', to)).toBe(false);
   });
 

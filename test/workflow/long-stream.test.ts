@@ -38,6 +38,7 @@ function delivery(n: number): Delivery {
         paymentId: 'pay_1',
         orderId: 'ord_1',
         claimed: 'captured',
+        ...{ amount: null, currency: null, fee: null },
         reference: null,
         occurredAt: null,
       },
@@ -87,7 +88,10 @@ it(`each of ${EVENTS} events of one payment is handled, in few steps, and a brow
   const flooding = flood((event) => handOvers.start(event));
   await eventually('half of them are there', async () => (await events()) > EVENTS / 2, PATIENCE_MS);
   // Without the API's five seconds: that it is answered is the promise, and how soon depends on the machine.
-  const answer = await confirmPayment(lab.client.workflow, { source: 'sim', paymentId: 'pay_1', orderId: null });
+  const answer = await confirmPayment(lab.client.workflow, {
+    ...{ source: 'sim', paymentId: 'pay_1', orderId: null },
+    caller: 'the browser',
+  });
   const answered = await events(`state = 'processed'`);
   await flooding;
   await eventually('all are done', async () => (await events(`state = 'processed'`)) === EVENTS, PATIENCE_MS);

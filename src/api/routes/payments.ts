@@ -18,7 +18,7 @@ export const getPayment = defineRoute({
   method: 'GET',
   path: '/v1/payments/{source}/{payment_id}',
   scope: SCOPE,
-  summary: 'A payment, what it counts for, and its refunds.',
+  summary: 'A payment, what it counts for, its refunds and its disputes.',
   answers: { 200: { description: 'The payment.', schema: payment } },
   problems: ['not_found'],
   async handle(deps, { params: { source, payment_id: paymentId } }) {

@@ -179,7 +179,7 @@ export const order = z
       loyalty: z.array(
         z.strictObject({
           payment_id: z.string(),
-          refund_id: z.string().nullable(),
+          refund_id: z.string().nullable().describe("A refund's id, or dispute:{source}:{dispute_id}."),
           points: z.int().describe('Signed; their sum is what the customer holds of this order.'),
         }),
       ),

@@ -20,6 +20,20 @@ export const payment = z
         .omit({ source: true, payment_id: true })
         .extend({ currency: z.string(), failure_code: z.string().nullable() }),
     ),
+    disputes: z
+      .array(
+        z.strictObject({
+          dispute_id: z.string().describe("The payment's id where the gateway gives its disputes none."),
+          status: z.enum(['opened', 'won', 'lost']),
+          amount,
+          currency: z.string(),
+          fee: amount.describe('What the gateway has charged for it, less what it gave back.'),
+          fee_currency: z.string(),
+          opened_at: time.nullable(),
+          closed_at: time.nullable(),
+        }),
+      )
+      .describe('What its customer contested.'),
     workflow_id: z.string(),
     temporal_url: z.string().nullable(),
   })

@@ -50,5 +50,6 @@ function total(orders: readonly PlannedOrder[], of: (order: PlannedOrder) => num
 
 function pointsFor(amount: number, currency: string, rate: number): bigint {
   const due = BigInt(amount);
-  return loyaltyPointsStanding({ currency, amountDue: due, amountPaid: due, amountRefunded: 0n, rate });
+  const kept = { amountDue: due, amountPaid: due, amountRefunded: 0n, amountChargedBack: 0n };
+  return loyaltyPointsStanding({ currency, ...kept, rate });
 }

@@ -1,3 +1,5 @@
+import { PERSON_CAUSES } from '../../domain/by-person.ts';
+
 /**
  * One invariant as one statement that answers its violators: a row for each, with a `detail` and the ids that are known.
  * Every statement is set-based, so that a hundred thousand orders take seconds.
@@ -18,6 +20,7 @@ export const VIOLATOR_IDS = [
   'source',
   'payment_id',
   'refund_id',
+  'dispute_id',
   'payout_id',
   'charge_id',
   'top_up_id',
@@ -27,6 +30,7 @@ export const VIOLATOR_IDS = [
   'line_id',
   'posting',
   'outbox_id',
+  'object',
 ] as const;
 
 /** Work that the machine does by itself is done within this, unless it is known to wait; what is older is stuck. */
@@ -51,7 +55,7 @@ export function texts(values: readonly string[]): string {
 }
 
 /** How `decideDeadLetter` and what follows from it name themselves in the history. */
-export const BY_A_PERSON = `(cause like 'decided by %' or cause like 'decision about %')`;
+export const BY_A_PERSON = `(${PERSON_CAUSES.map((begin) => `cause like '${begin}%'`).join(' or ')})`;
 
 /** Orders that were over, and for which a person counted a payment after all (B6). */
 export const REVIVED = `

@@ -1,5 +1,5 @@
 import { currencyExponent } from '../../domain/money.ts';
-import { RETURNED, texts, type Check } from './check.ts';
+import { encoded, RETURNED, texts, type Check } from './check.ts';
 
 /**
  * For each paid order its lines and units, and what there is of them: `expected` and `there` are null where one side lacks
@@ -26,9 +26,14 @@ const STOPPABLE = `
     union all
     select 'package', order_id, line_id, unit, status = 'disabled', stopped_by_refund from packages)`;
 
-/** floor(rate × kept money in major units), as src/domain/loyalty.ts; `$1` is the rate in millionths. */
+/** The dispute that took a consequence back, where otherwise a refund's id stands. */
+const NAMED_DISPUTE = (column: string) =>
+  `${column} = 'dispute:' || ${encoded('d.source')} || ':' || ${encoded('d.dispute_id')}`;
+
+/** floor(rate × kept money in major units), as src/domain/loyalty.ts; `$1` is the rate, in millionths, of orders that keep none. */
 const POINTS = `
-  div(least(o.amount_due, greatest(0, o.amount_paid - o.amount_refunded))::numeric * $1::bigint,
+  div(least(o.amount_due, greatest(0, o.amount_paid - o.amount_refunded - o.amount_charged_back))::numeric
+        * coalesce(o.loyalty_rate, $1::bigint),
       1000000 * power(10::numeric, e.exponent)::numeric)`;
 
 /** Every consequence of a paid order, once, and taken back exactly when its money was. `currencies` are those of the orders. */
@@ -92,7 +97,7 @@ export function consequenceChecks(currencies: readonly string[]): readonly Check
       invariant: 'loyalty_standing',
       requirement: 'C4',
       promise:
-        'The loyalty points of an order add up to what the money kept for it earns; one that was imported earns none here.',
+        'The loyalty points of an order add up to what the money kept earns, at the rate of the day it was paid; an imported one earns none here.',
       sql: `
         select o.id as order_id, format('%s points stand, %s are earned', coalesce(l.points, 0), s.points) as detail
         from orders o
@@ -104,15 +109,18 @@ export function consequenceChecks(currencies: readonly string[]): readonly Check
     {
       invariant: 'one_loyalty_earning',
       requirement: 'C4',
-      promise: 'An order earns once, keyed to the payment that completed it; every other entry names a refund of it.',
+      promise:
+        'An order earns once, keyed to the payment that completed it; every other entry names a refund of it, or a dispute.',
       sql: `
-        select o.id as order_id, format('%s earnings, %s entries of other payments or refunds', count(*) filter (where l.refund_id is null),
+        select o.id as order_id, format('%s earnings, %s entries of other payments, refunds or disputes', count(*) filter (where l.refund_id is null),
                  count(*) filter (where l.payment_id is distinct from o.paid_payment_id or l.source is distinct from o.paid_source
                                      or l.refund_id is not null and c.payment_id is null)) as detail
         from loyalty_entries l
         join orders o on o.id = l.order_id
         left join refunds r on r.id = l.refund_id
-        left join order_payments c on c.source = r.source and c.payment_id = r.payment_id and c.order_id = l.order_id
+        left join disputes d on ${NAMED_DISPUTE('l.refund_id')}
+        left join order_payments c on c.source = coalesce(r.source, d.source) and c.payment_id = coalesce(r.payment_id, d.payment_id)
+                                  and c.order_id = l.order_id
         group by o.id
         having count(*) filter (where l.refund_id is null) > 1
             or bool_or(l.payment_id is distinct from o.paid_payment_id or l.source is distinct from o.paid_source
@@ -122,17 +130,21 @@ export function consequenceChecks(currencies: readonly string[]): readonly Check
       invariant: 'stopped_with_full_refund',
       requirement: 'C4',
       promise:
-        'Bookings, gift cards and packages stop exactly when the refunds of the counted payments reach what was paid.',
+        'Bookings, gift cards and packages stop exactly when refunds, and lost disputes that revoke, reach what was paid.',
       sql: `
         with ${STOPPABLE}, ${RETURNED}
         select s.order_id, s.line_id,
-               format('%s unit %s is %s with %s of %s refunded', s.what, s.unit, case when s.stopped then 'stopped' else 'active' end,
-                      o.amount_refunded, o.amount_paid) as detail
+               format('%s unit %s is %s with %s of %s refunded and %s charged back', s.what, s.unit,
+                      case when s.stopped then 'stopped' else 'active' end, o.amount_refunded, o.amount_paid, o.amount_charged_back) as detail
         from stoppable s
         join orders o on o.id = s.order_id
         left join refunds r on r.id = s.by
-        where not s.stopped and o.status = 'paid' and o.amount_refunded >= o.amount_paid
-           or s.stopped and (r.id is null or o.amount_refunded < o.amount_paid
+        left join disputes d on ${NAMED_DISPUTE('s.by')}
+        where not s.stopped and o.status = 'paid' and o.amount_refunded + o.amount_charged_back >= o.amount_paid
+           or s.stopped and (r.id is null and d.dispute_id is null or o.amount_refunded + o.amount_charged_back < o.amount_paid
+                -- a lost dispute that was won after all, as a refund that the bank returned, gives nothing back by itself
+                and not exists (select from state_transitions t
+                                where t.machine = 'dispute' and t.from_status = 'lost' and t.to_status = 'won' and t.order_id = o.id)
                 and not exists (select from returned b join refunds f on f.id = b.refund_id
                                 join order_payments c on c.source = f.source and c.payment_id = f.payment_id
                                 where c.order_id = o.id))`,

@@ -1,112 +1,122 @@
-import { PAYMENT_STATUSES, paymentReaches } from '../../domain/payment-states.ts';
-import { REFUND_STATUSES, refundMayBecome } from '../../domain/refund-states.ts';
-import { ORDER_STATUSES } from '../../domain/order-states.ts';
-import { BY_A_PERSON, type Check } from './check.ts';
+import { allowsStep, statesOf } from '../../domain/state-machine.ts';
+import { STATE_MACHINES, type MachineName } from '../../domain/state-machines.ts';
+import { BY_A_PERSON, encoded, type Check } from './check.ts';
 
-interface Machine {
-  readonly name: 'order' | 'payment' | 'refund' | 'payout' | 'charge' | 'top_up' | 'capture' | 'void';
+interface Kept {
+  readonly name: MachineName;
   /** Answers `object_id`, the present `status`, and the ids of a violator. */
   readonly present: string;
   readonly ids: string;
-  readonly statuses: readonly string[];
-  readonly allows: (from: string, to: string) => boolean;
-  /** What leads on only where a person decided it. */
-  readonly decided?: (from: string, to: string) => boolean;
+  /** The state of an object whose beginning is not written down; null where every beginning is. */
+  readonly silent: string | null;
 }
 
-/** Nothing leads out of these. Counting another part leaves an order partly paid, which is a transition all the same. */
-const ENDED = ['paid', 'cancelled', 'expired'];
-
-function moveMayBecome(from: string, to: string): boolean {
-  return REFUND_STATUSES.some((a) => a === from && REFUND_STATUSES.some((b) => b === to && refundMayBecome(a, b)));
-}
-
-function triesAgain(from: string, to: string): boolean {
-  return from === 'failed' && to === 'pending';
-}
-
-const MACHINES: readonly Machine[] = [
+/** Where the objects of each machine stand. */
+const KEPT: readonly Kept[] = [
   {
     name: 'order',
     present: `select id as object_id, status, id as order_id from orders`,
     ids: 'order_id',
-    statuses: ORDER_STATUSES,
-    allows: (from) => !ENDED.includes(from),
-    decided: (from, to) => ['cancelled', 'expired'].includes(from) && ['paid', 'partially_paid'].includes(to),
+    silent: 'pending_payment',
   },
   {
     name: 'payment',
     present: `select source || ':' || payment_id as object_id, status, source, payment_id, order_id from payments`,
     ids: 'source, payment_id, order_id',
-    statuses: PAYMENT_STATUSES,
-    // One look may find that several named transitions happened since the last.
-    allows: (from, to) =>
-      PAYMENT_STATUSES.some((a) => a === from && PAYMENT_STATUSES.some((b) => b === to && paymentReaches(a, b))),
+    silent: null,
   },
   {
     name: 'refund',
     present: `select id as object_id, status, id as refund_id, source, payment_id, order_id from refunds`,
     ids: 'refund_id, source, payment_id, order_id',
-    statuses: REFUND_STATUSES,
-    allows: moveMayBecome,
-    decided: triesAgain,
+    silent: null,
+  },
+  {
+    name: 'dispute',
+    present: `select ${encoded('source')} || ':' || ${encoded('dispute_id')} as object_id, status, dispute_id, source, payment_id, order_id from disputes`,
+    ids: 'dispute_id, source, payment_id, order_id',
+    silent: null,
   },
   {
     name: 'payout',
     present: `select id as object_id, status, id as payout_id, source from payouts`,
     ids: 'payout_id, source',
-    statuses: REFUND_STATUSES,
-    allows: moveMayBecome,
-    decided: triesAgain,
+    silent: null,
   },
-  ...(['charge', 'top_up'] as const).map((name): Machine => ({
+  ...(['charge', 'top_up'] as const).map((name): Kept => ({
     name,
     present: `select id as object_id, status, id as ${name}_id, source, payment_id from ${name}s`,
     ids: `${name}_id, source, payment_id`,
-    statuses: REFUND_STATUSES,
-    // Its payment may be recovered after it had failed.
-    allows: (from, to) => moveMayBecome(from, to) || (from === 'failed' && to === 'succeeded'),
+    silent: null,
   })),
-  ...(['capture', 'void'] as const).map((name): Machine => ({
+  ...(['capture', 'void'] as const).map((name): Kept => ({
     name,
     present: `select id as object_id, status, source, payment_id, order_id from ${name}s`,
     ids: 'source, payment_id, order_id',
-    statuses: REFUND_STATUSES,
-    // What the gateway refused may have come about all the same: by its own tools, or as time went by.
-    allows: (from, to) => moveMayBecome(from, to) || (from === 'failed' && to === 'succeeded'),
+    silent: null,
   })),
+  {
+    name: 'checkout',
+    present: `select 'checkout:' || ${encoded('order_id')} || ':' || n as object_id, status, order_id, source, payment_id from checkouts`,
+    ids: 'order_id, source, payment_id',
+    silent: 'pending',
+  },
+  {
+    name: 'dead_letter',
+    present: `select id as object_id, status, id as dead_letter_id, source, payment_id, order_id from dead_letters`,
+    ids: 'dead_letter_id, source, payment_id, order_id',
+    silent: 'open',
+  },
 ];
 
+/** Every step that a table allows; `decided`: only as a person's. */
+const ALLOWED = `
+  allowed (machine, from_status, to_status, decided) as (values ${KEPT.flatMap(({ name }) => steps(name)).join(', ')})`;
+
+function steps(name: MachineName): string[] {
+  const machine = STATE_MACHINES[name];
+  const states = statesOf(machine);
+  return [null, ...states].flatMap((from) =>
+    states
+      .filter((to) => allowsStep(machine, from, to, true))
+      .map(
+        (to) =>
+          `('${name}', ${from === null ? 'null' : `'${from}'`}, '${to}', ${!allowsStep(machine, from, to, false)})`,
+      ),
+  );
+}
+
 /** The written history of each machine leads, by named transitions alone, to what stands there now. */
-export const HISTORY_CHECKS: readonly Check[] = MACHINES.map((machine) => ({
-  invariant: `${machine.name}_history`,
+const HISTORIES: readonly Check[] = KEPT.map(({ name, present, ids, silent }) => ({
+  invariant: `${name}_history`,
   requirement: 'B3',
-  promise: `Every ${machine.name} came to its status by named transitions, each from where the one before led.`,
+  promise: `Every ${name} came to its status by transitions of which each begins where the one before led.`,
   sql: `
     with step as (
-      select object_id, id, from_status, to_status, ${BY_A_PERSON} as decided, lag(to_status) over w as before, lead(id) over w is null as last
-      from state_transitions where machine = '${machine.name}' window w as (partition by object_id order by id)
-    ), allowed (from_status, to_status, decided) as (values ${allowed(machine)}),
-    wrong as (
-      select s.object_id, format('%s to %s is no transition', s.from_status, s.to_status) as detail
-      from step s left join allowed a on a.from_status = s.from_status and a.to_status = s.to_status and (s.decided or not a.decided)
-      where s.from_status is not null and a.to_status is null
-      union all
-      select object_id, format('from %s to %s, but it was %s', coalesce(from_status, 'nothing'), to_status, before)
+      select object_id, from_status, to_status, lag(to_status) over w as before, lead(id) over w is null as last
+      from state_transitions where machine = '${name}' window w as (partition by object_id order by id)
+    ), wrong as (
+      select object_id, format('from %s to %s, but it was %s', coalesce(from_status, 'nothing'), to_status, before) as detail
       from step where before is not null and from_status is distinct from before)
-    select ${machine.ids}, coalesce(w.detail, format('it is %s, and its history ends with %s', p.status, coalesce(s.to_status, 'nothing'))) as detail
-    from (${machine.present}) p
+    select ${ids}, coalesce(w.detail, format('it is %s, and its history ends with %s', p.status, coalesce(s.to_status, 'nothing'))) as detail
+    from (${present}) p
     left join wrong w on w.object_id = p.object_id
     left join step s on s.object_id = p.object_id and s.last
-    where w.object_id is not null or p.status is distinct from coalesce(s.to_status, ${machine.name === 'order' ? `'pending_payment'` : 'null'})`,
+    where w.object_id is not null or p.status is distinct from coalesce(s.to_status, ${silent === null ? 'null' : `'${silent}'`})`,
 }));
 
-function allowed({ statuses, allows, decided = () => false }: Machine): string {
-  return statuses
-    .flatMap((from) =>
-      statuses
-        .filter((to) => allows(from, to) || decided(from, to))
-        .map((to) => `('${from}', '${to}', ${!allows(from, to)})`),
-    )
-    .join(', ');
-}
+export const HISTORY_CHECKS: readonly Check[] = [
+  ...HISTORIES,
+  {
+    invariant: 'transition_has_a_name',
+    requirement: 'B3',
+    promise: 'Every step in the history stands in the table of its machine; what only a person decides, a person did.',
+    sql: `
+      with ${ALLOWED}
+      select t.order_id, t.source, t.payment_id, t.object_id as object,
+             format('a %s never goes from %s to %s; by %s', t.machine, coalesce(t.from_status, 'nothing'), t.to_status, t.cause) as detail
+      from state_transitions t
+      left join allowed a on a.machine = t.machine and a.from_status is not distinct from t.from_status and a.to_status = t.to_status
+      where a.machine is null or a.decided and not ${BY_A_PERSON}`,
+  },
+];

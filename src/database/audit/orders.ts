@@ -93,18 +93,6 @@ export const ORDER_CHECKS: readonly Check[] = [
         and id not in (select order_id from revived)`,
   },
   {
-    invariant: 'order_disputed',
-    requirement: 'H1',
-    promise: 'An order is flagged as disputed exactly while the last word on its disputes is not that they were won.',
-    sql: `
-      select o.id as order_id, format('disputed is %s, the last word is %s', o.disputed, coalesce(d.to_status, 'none')) as detail
-      from orders o
-      left join (
-        select distinct on (order_id) order_id, to_status from state_transitions
-        where machine = 'dispute' order by order_id, id desc) d on d.order_id = o.id
-      where o.disputed <> (coalesce(d.to_status, 'won') <> 'won')`,
-  },
-  {
     invariant: 'checkouts_of_an_order',
     requirement: 'E4',
     promise: 'The checkouts of an order are numbered without gaps, and each that succeeded has its payment.',

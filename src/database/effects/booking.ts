@@ -16,14 +16,14 @@ export const booking: Effect = {
       [order.id],
     );
   },
-  async reverse(tx, order, refund) {
-    if (refund.full) {
+  async reverse(tx, order, taken) {
+    if (taken.full) {
       await tx.query(
         `update bookings set status = 'cancelled', cancelled_by_refund = $2, cancelled_at = now()
          where order_id = $1 and status = 'confirmed'`,
-        [order.id, refund.refundId],
+        [order.id, taken.takenBy],
       );
-    } else if (refund.change === 'returned') {
+    } else if (taken.change === 'returned') {
       await tx.query(
         `update bookings set status = 'confirmed', cancelled_by_refund = null, cancelled_at = null
          where order_id = $1 and cancelled_by_refund is not null`,

@@ -8,15 +8,17 @@ export interface PaidBy {
   readonly pointsPerMajorUnit: number;
 }
 
-/** A change of the refunds of counted money, as it stands after the change. */
-export interface RefundChange {
-  readonly refundId: string;
-  /** `returned`: the bank sent a succeeded refund back. */
+/** Counted money went, or came back: by a refund, or by a lost dispute that revokes. As it stands after the change. */
+export interface MoneyTaken {
+  /** The refund's id, or the dispute's key. */
+  readonly takenBy: string;
+  /** `returned`: the bank sent a succeeded refund back, or a lost dispute was won after all. */
   readonly change: 'succeeded' | 'returned';
-  /** What goes beyond the surplus: a sale taken back (C4). Minor units. */
+  /** What a refund takes beyond the surplus: a sale taken back (C4). Minor units; none for a dispute, which is a loss. */
   readonly saleAmount: bigint;
-  /** The refunds of the counted payments reach all that was paid. */
+  /** Nothing is left of all that was paid. */
   readonly full: boolean;
+  /** For orders that do not know their own rate. */
   readonly pointsPerMajorUnit: number;
 }
 
@@ -29,6 +31,6 @@ export interface Effect {
   readonly name: string;
   /** The order has just become paid; `order` shows the amounts after that. */
   apply(tx: PoolClient, order: LockedOrder, paidBy: PaidBy): Promise<void>;
-  /** A refund of counted money succeeded or was returned; `order` shows the amounts after that. */
-  reverse(tx: PoolClient, order: LockedOrder, refund: RefundChange): Promise<void>;
+  /** Counted money went or came back; `order` shows the amounts after that. */
+  reverse(tx: PoolClient, order: LockedOrder, taken: MoneyTaken): Promise<void>;
 }

@@ -22,15 +22,15 @@ export const giftCard: Effect = {
       [order.id, order.currency],
     );
   },
-  async reverse(tx, order, refund) {
-    if (refund.full) {
+  async reverse(tx, order, taken) {
+    if (taken.full) {
       await tx.query(
         `update gift_cards set status = case when remaining = amount then 'disabled' else 'limited' end,
                 remaining = 0, stopped_by_refund = $2
          where order_id = $1 and status = 'active'`,
-        [order.id, refund.refundId],
+        [order.id, taken.takenBy],
       );
-    } else if (refund.change === 'returned') {
+    } else if (taken.change === 'returned') {
       await tx.query(
         `update gift_cards set status = 'active', remaining = amount, stopped_by_refund = null
          where order_id = $1 and status = 'disabled' and stopped_by_refund is not null`,

@@ -13,12 +13,12 @@ export const invoice: Effect = {
       [order.id, order.amountDue, order.currency],
     );
   },
-  async reverse(tx, order, refund) {
-    if (refund.change !== 'succeeded' || refund.saleAmount === 0n) return;
+  async reverse(tx, order, taken) {
+    if (taken.change !== 'succeeded' || taken.saleAmount === 0n) return;
     await tx.query(
       `insert into invoices (order_id, kind, amount, currency, refund_id) values ($1, 'credit_note', $2, $3, $4)
        on conflict (refund_id) where kind = 'credit_note' do nothing`,
-      [order.id, refund.saleAmount, order.currency, refund.refundId],
+      [order.id, taken.saleAmount, order.currency, taken.takenBy],
     );
   },
 };

@@ -10,16 +10,16 @@ import type { Effect } from './effect.ts';
 export const loyalty: Effect = {
   name: 'loyalty',
   async apply(tx, order, { source, paymentId, pointsPerMajorUnit }) {
-    await writeDifference(tx, order, pointsPerMajorUnit, { source, paymentId, refundId: null, change: null });
+    await writeDifference(tx, order, pointsPerMajorUnit, { source, paymentId, takenBy: null, change: null });
   },
-  async reverse(tx, order, refund) {
+  async reverse(tx, order, taken) {
     // An order that never was paid earned nothing.
     if (order.paidSource === null || order.paidPaymentId === null) return;
-    await writeDifference(tx, order, refund.pointsPerMajorUnit, {
+    await writeDifference(tx, order, taken.pointsPerMajorUnit, {
       source: order.paidSource,
       paymentId: order.paidPaymentId,
-      refundId: refund.refundId,
-      change: refund.change,
+      takenBy: taken.takenBy,
+      change: taken.change,
     });
   },
 };
@@ -27,12 +27,13 @@ export const loyalty: Effect = {
 interface EntryKey {
   readonly source: string;
   readonly paymentId: string;
-  readonly refundId: string | null;
+  readonly takenBy: string | null;
   readonly change: 'succeeded' | 'returned' | null;
 }
 
-async function writeDifference(tx: PoolClient, order: LockedOrder, rate: number, key: EntryKey): Promise<void> {
-  const standing = loyaltyPointsStanding({ ...order, rate });
+async function writeDifference(tx: PoolClient, order: LockedOrder, usual: number, key: EntryKey): Promise<void> {
+  // What was earned at one rate is not taken back at another.
+  const standing = loyaltyPointsStanding({ ...order, rate: order.loyaltyRate ?? usual });
   await tx.query(
     `with before as (select coalesce(sum(points), 0)::bigint as points from loyalty_entries where order_id = $1)
      insert into loyalty_entries (order_id, customer_id, source, payment_id, refund_id, refund_change, points)
@@ -40,6 +41,6 @@ async function writeDifference(tx: PoolClient, order: LockedOrder, rate: number,
      -- a refund that the bank sent back, and that was made once more
      on conflict (source, payment_id, refund_id, refund_change)
        do update set points = loyalty_entries.points + excluded.points`,
-    [order.id, order.customerId, key.source, key.paymentId, key.refundId, key.change, standing],
+    [order.id, order.customerId, key.source, key.paymentId, key.takenBy, key.change, standing],
   );
 }

@@ -14,13 +14,13 @@ export const packages: Effect = {
       [order.id],
     );
   },
-  async reverse(tx, order, refund) {
-    if (refund.full) {
+  async reverse(tx, order, taken) {
+    if (taken.full) {
       await tx.query(
         `update packages set status = 'disabled', stopped_by_refund = $2 where order_id = $1 and status = 'active'`,
-        [order.id, refund.refundId],
+        [order.id, taken.takenBy],
       );
-    } else if (refund.change === 'returned') {
+    } else if (taken.change === 'returned') {
       await tx.query(
         `update packages set status = 'active', stopped_by_refund = null where order_id = $1 and stopped_by_refund is not null`,
         [order.id],

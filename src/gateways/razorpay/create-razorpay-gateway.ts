@@ -11,6 +11,7 @@ import { createPayout } from './create-payout.ts';
 import { RAZORPAY_CURRENCIES } from './currencies.ts';
 import { noteOf } from './event-kinds.ts';
 import { paymentFacts, refundFacts } from './facts.ts';
+import { fetchDispute } from './fetch-dispute.ts';
 import { fetchPayout } from './fetch-payout.ts';
 import { findPayouts } from './find-payouts.ts';
 import type { RazorpayAccount } from './razorpay-account.ts';
@@ -42,6 +43,7 @@ const CAPABILITIES: Omit<GatewayCapabilities, 'paysOut'> = {
   capturesParts: false,
   // What nobody captures goes back by itself, within days; there is no call for it.
   voidsPayments: false,
+  showsDisputes: true,
 };
 
 /** One Razorpay account in one mode, over plain REST. Methods throw as `Gateway` says. */
@@ -109,6 +111,8 @@ export function createRazorpayGateway(config: SourceConfig, options: RazorpayGat
     async findRefunds(paymentId, reference) {
       return (await listRefunds(paymentId)).filter((refund) => refund.reference === reference);
     },
+
+    fetchDispute: (disputeId) => fetchDispute(account, disputeId),
 
     async createRefund({ paymentId, amount, currency, reference, idempotencyKey }) {
       const literal = toGatewayAmount(amount, currency, RAZORPAY_CURRENCIES);

@@ -1,4 +1,4 @@
-import type { EventReading, EventSubject } from '../../domain/event-reading.ts';
+import type { DisputeStatus, EventReading, EventSubject } from '../../domain/event-reading.ts';
 import { isBare, objectIn, type JsonObject } from '../event-body.ts';
 import type { RawFacts } from '../raw-facts.ts';
 
@@ -27,6 +27,15 @@ const PAYOUT_STATES: ReadonlyMap<unknown, PayoutState> = new Map<unknown, Payout
   ['rejected', 'failed'],
   ['cancelled', 'failed'],
   ['failed', 'failed'],
+]);
+
+/** Closed without a verdict is a dispute that cost nothing. */
+const DISPUTE_STATES: ReadonlyMap<unknown, DisputeStatus> = new Map<unknown, DisputeStatus>([
+  ['open', 'opened'],
+  ['under_review', 'opened'],
+  ['won', 'won'],
+  ['closed', 'won'],
+  ['lost', 'lost'],
 ]);
 
 /** A Map, because a type such as `constructor` must find nothing. */
@@ -64,6 +73,11 @@ export function readRefundState(status: unknown): 'pending' | 'succeeded' | 'fai
 /** Null for a state that is not known here. */
 export function readPayoutState(status: unknown): PayoutState | null {
   return PAYOUT_STATES.get(status) ?? null;
+}
+
+/** Null for a state that is not known here. */
+export function readDisputeState(status: unknown): DisputeStatus | null {
+  return DISPUTE_STATES.get(status) ?? null;
 }
 
 /** A note of the entity; where it has no notes Razorpay sends an empty list instead of an object. */

@@ -1,6 +1,7 @@
 import type { Mode } from '../../domain/gateway-facts.ts';
-import { PAYMENT_TRANSITIONS, type PaymentStatus } from '../../domain/payment-states.ts';
+import { PAYMENT_MACHINE, type PaymentStatus } from '../../domain/payment-states.ts';
 import type { GatewayRefundStatus } from '../../domain/refund-states.ts';
+import { transitionBetween } from '../../domain/state-machine.ts';
 import type { Deliveries } from './deliveries.ts';
 import { newId } from './ids.ts';
 import { Refusal } from './refusal.ts';
@@ -148,7 +149,9 @@ export function createBank(state: State, deliveries: Deliveries): Bank {
     movePayment(id, to, how = {}) {
       const before = payment(id);
       if (before.status === 'captured') throw new Refusal(409, 'already_captured');
-      if (PAYMENT_TRANSITIONS[before.status][to] === undefined) throw new Refusal(409, `payment_is_${before.status}`);
+      if (transitionBetween(PAYMENT_MACHINE, before.status, to) === undefined) {
+        throw new Refusal(409, `payment_is_${before.status}`);
+      }
       return savePayment({ ...before, status: to, completes_at: null }, how);
     },
     endAuthorization(id, end) {

@@ -51,6 +51,8 @@ const dispute = z.object({
   dispute_id: id,
   status: z.enum(['opened', 'won', 'lost']),
   amount: amount.optional(),
+  /** What the gateway charges for it, all in all. */
+  fee: amount.optional(),
   ...announce,
 });
 const event = z.object({

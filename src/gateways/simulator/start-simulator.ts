@@ -15,7 +15,8 @@
  * - POST /sim/payments/{id}/{capture|fail|expire|authorize}, /sim/refunds/{id}/{succeed|fail},
  *   /sim/payouts/{id}/{pay|fail}.
  * - POST /sim/refunds `{refund_id?, payment_id, amount, status = succeeded, reference?}`: a refund that somebody began
- *   with the gateway's own tools; no limit holds for it. POST /sim/disputes `{payment_id, dispute_id, status, amount?}`.
+ *   with the gateway's own tools; no limit holds for it. POST /sim/disputes
+ *   `{payment_id, dispute_id, status, amount?, fee?}`: an event about one.
  * - POST /sim/events `{id?, type, timestamp?, data}`: any event at all, signed. POST /sim/events/{id}/redeliver.
  * - GET /sim/state: every object, counts of deliveries, of calls, and of the faults they met.
  * - POST /sim/drain `?timeout_ms=`: waits until nothing is on its way; `{drained, pending}`. POST /sim/reset.

@@ -42,6 +42,7 @@ const CAPABILITIES: Omit<GatewayCapabilities, 'capturesPayments' | 'capturesPart
   findsRefundsByReference: true,
   preparesPayments: true,
   chargesSavedCards: true,
+  showsDisputes: false,
   paysOut: true,
 };
 
@@ -135,6 +136,13 @@ export function createStandardGateway(config: SourceConfig, options: StandardGat
       if (refunds.some((refund) => refund.paymentId !== paymentId)) throw odd(path, 'temporary');
       return refunds;
     },
+
+    fetchDispute: () =>
+      Promise.reject(
+        new GatewayError(`${source} shows no disputes: its events are the truth about them.`, {
+          ...{ kind: 'rejected', code: 'not_supported', ourFault: true },
+        }),
+      ),
 
     async createRefund({ paymentId, amount, reference, idempotencyKey }) {
       const body = { payment_id: paymentId, amount: jsonAmount(amount), reference };

@@ -69,6 +69,7 @@ function readFacts({ subject, claim }: EventType, value: unknown): Partial<Event
       'Its amount is not a whole number of minor units that can be read exactly.',
     ),
     currency: known(readCurrency(data['currency']), 'Its currency is not a code of three letters.'),
+    fee: subject === 'dispute' ? known(readAmount(data['fee']), 'Its fee is not a whole number of minor units.') : null,
     mode: known(readMode(data['mode']), 'Its mode is neither test nor live.'),
     reference,
   };

@@ -10,6 +10,7 @@ import { chargeSavedCard } from './charge-saved-card.ts';
 import { createPayout } from './create-payout.ts';
 import { STRIPE_CURRENCIES } from './currencies.ts';
 import { intentFacts, refundFacts } from './facts.ts';
+import { fetchDispute } from './fetch-dispute.ts';
 import { fetchPayment } from './fetch-payment.ts';
 import { isStripeId, refundParent, stripeIdempotencyKey } from './ids.ts';
 import { findRefunds, listRefunds } from './list-refunds.ts';
@@ -41,6 +42,7 @@ const CAPABILITIES: GatewayCapabilities = {
   findsRefundsByReference: true,
   preparesPayments: true,
   chargesSavedCards: true,
+  showsDisputes: true,
   paysOut: true,
   capturesPayments: true,
   capturesParts: true,
@@ -72,6 +74,8 @@ export function createStripeGateway(config: SourceConfig, options: StripeGateway
     fetchPayment: (paymentId) => fetchPayment(api, paymentId),
     listRefunds: (paymentId) => listRefunds(api, paymentId),
     findRefunds: (paymentId, reference) => findRefunds(api, paymentId, reference),
+
+    fetchDispute: (disputeId) => fetchDispute(api, disputeId),
 
     async createRefund({ paymentId, amount, currency, reference, idempotencyKey }) {
       if (!isStripeId(paymentId)) throw refuse(`has no payments with ids like ${paymentId}`, 'unknown_payment');

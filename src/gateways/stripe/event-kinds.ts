@@ -1,4 +1,4 @@
-import type { EventReading, EventSubject } from '../../domain/event-reading.ts';
+import type { DisputeStatus, EventReading, EventSubject } from '../../domain/event-reading.ts';
 import { isBare, isJsonObject, objectIn, type JsonObject } from '../event-body.ts';
 import type { RawFacts } from '../raw-facts.ts';
 
@@ -21,8 +21,17 @@ const REFUND_STATES: ReadonlyMap<unknown, 'pending' | 'succeeded' | 'failed'> = 
   ['canceled', 'failed'],
 ]);
 
-/** Ends of a dispute; an inquiry that closes and a dispute that was prevented cost nothing. */
-const DISPUTE_ENDS: ReadonlyMap<unknown, 'won' | 'lost'> = new Map([
+/**
+ * States of a dispute. An inquiry that closes and a dispute that was prevented cost nothing; an appeal is made when it was lost,
+ * and the money is gone until the appeal is won.
+ */
+const DISPUTE_STATES: ReadonlyMap<unknown, DisputeStatus> = new Map<unknown, DisputeStatus>([
+  ['warning_needs_response', 'opened'],
+  ['warning_under_review', 'opened'],
+  ['needs_response', 'opened'],
+  ['under_review', 'opened'],
+  ['appeal_needs_response', 'lost'],
+  ['appeal_under_review', 'lost'],
   ['won', 'won'],
   ['warning_closed', 'won'],
   ['prevented', 'won'],
@@ -47,6 +56,9 @@ export const EVENT_KINDS: ReadonlyMap<string, EventKind> = new Map<string, Event
   ['checkout.session.completed', { subject: 'payment', thinObject: null, read: readSession }],
   ['charge.dispute.created', { subject: 'dispute', thinObject: null, read: (object) => dispute(object, 'opened') }],
   ['charge.dispute.closed', { subject: 'dispute', thinObject: null, read: readClosedDispute }],
+  ['charge.dispute.updated', { subject: 'dispute', thinObject: null, read: readChangedDispute }],
+  ['charge.dispute.funds_withdrawn', { subject: 'dispute', thinObject: null, read: readChangedDispute }],
+  ['charge.dispute.funds_reinstated', { subject: 'dispute', thinObject: null, read: readChangedDispute }],
   ['payout.paid', payout('paid')],
   ['payout.failed', payout('failed')],
   ['payout.canceled', payout('failed')],
@@ -58,7 +70,7 @@ export function readRefundState(status: unknown): 'pending' | 'succeeded' | 'fai
 }
 
 /** The PaymentIntent's id, expanded or not; a charge without one is a payment by itself. */
-function paymentOf(object: JsonObject, charge: unknown): unknown {
+export function paymentOf(object: JsonObject, charge: unknown): unknown {
   return idOf(object['payment_intent']) ?? charge;
 }
 
@@ -194,9 +206,19 @@ function dispute(object: JsonObject, claimed: Claim | null): RawFacts {
   };
 }
 
+/** Null for a state that is not known here. */
+export function readDisputeState(status: unknown): DisputeStatus | null {
+  return DISPUTE_STATES.get(status) ?? null;
+}
+
+/** Something about it changed, its money or its state: what it is now is looked up. */
+function readChangedDispute(object: JsonObject): RawFacts {
+  return dispute(object, readDisputeState(object['status']));
+}
+
 function readClosedDispute(object: JsonObject): RawFacts {
-  const end = DISPUTE_ENDS.get(object['status']);
-  if (end !== undefined) return dispute(object, end);
+  const end = readDisputeState(object['status']);
+  if (end !== null && end !== 'opened') return dispute(object, end);
   return { ...dispute(object, null), problem: 'The dispute was closed, and its end is not known here.' };
 }
 
