@@ -167,7 +167,7 @@ sources:
     api_key: rzp_live_1:secret:with:colons
     account_number: "0023232300416269"
     webhook_secrets: [{secret: plain}]
-policies: {late_capture: review, order_wait: 12h, webhook_tolerance: 300s, idempotency_lease: 2m, unknown_settle: 250ms, loyalty_points_per_major_unit: 0.5, ignore_before: 2026-01-01T00:00:00+01:00}
+policies: {late_capture: review, dispute_lost: revoke, order_wait: 12h, webhook_tolerance: 300s, idempotency_lease: 2m, unknown_settle: 250ms, loyalty_points_per_major_unit: 0.5, ignore_before: 2026-01-01T00:00:00+01:00}
 mail: {smtp_url: \${SMTP_URL}, from: shop@example.org}
 outgoing: {allow_networks: [127.0.0.0/8, "::1/128"]}
 `;
@@ -202,6 +202,7 @@ outgoing: {allow_networks: [127.0.0.0/8, "::1/128"]}
       ],
       policies: {
         lateCapture: 'review',
+        disputeLost: 'revoke',
         orderWaitMs: 12 * 3_600_000,
         webhookToleranceMs: 300_000,
         idempotencyLeaseMs: 120_000,

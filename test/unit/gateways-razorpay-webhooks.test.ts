@@ -145,6 +145,7 @@ describe('a Razorpay event', () => {
       claimed: 'captured',
       amount: 50_000n,
       currency: 'INR',
+      fee: null,
       mode: null,
       occurredAt: 1_764_500_000_000,
       reference: null,

@@ -75,6 +75,7 @@ describe('a Stripe event', () => {
       claimed: 'captured',
       amount: 1999n,
       currency: 'EUR',
+      fee: null,
       mode: 'test',
       occurredAt: 1_764_500_000_000,
       reference: 'checkout:ord_1:1',
