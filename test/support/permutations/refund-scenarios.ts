@@ -80,7 +80,11 @@ export const REFUND_SCENARIOS: readonly Scenario[] = [
       ...[gaveBack('evt_f', 'rf_1', 'failed', 10_000n), confirm('c')],
     ],
     ends: 'one',
-    always: { orders: [{ amount_refunded: 0 }], refunds: [{ status: 'failed' }], points: [{ points: 100 }] },
+    always: {
+      ...{ orders: [{ amount_refunded: 0 }], refunds: [{ status: 'failed' }], points: [{ points: 100 }] },
+      ...{ bookings: [{ status: 'confirmed' }], gift_cards: [{ status: 'active', remaining: 1_501 }] },
+      ...{ packages: [{ status: 'active' }], dead_letters: [{ kind: 'refund_failed' }] },
+    },
   },
   {
     name: 'a refund of ours, told by our reference, beside one from the dashboard of the same amount',
