@@ -23,9 +23,16 @@ export interface PaymentToSave {
   readonly cause: string;
 }
 
-/** Writes what is known of a payment now, and the transition if its status changed. */
+/**
+ * Writes what is known of a payment now, and the transition if its status changed.
+ *
+ * A row that is not there cannot be locked: of two transactions that found none, such as that of a webhook and that of the answer
+ * to our own charge, the later one would write over what the first has decided. It changes nothing and fails.
+ *
+ * @throws Error where the payment became known since it was locked; the step is repeated, and then finds it
+ */
 export async function savePayment(tx: PoolClient, p: PaymentToSave): Promise<void> {
-  await tx.query(
+  const saved = await tx.query(
     `insert into payments (source, payment_id, order_id, status, amount, currency, reference, outcome, waiting_for, purpose)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $11)
      on conflict (source, payment_id) do update set
@@ -36,7 +43,8 @@ export async function savePayment(tx: PoolClient, p: PaymentToSave): Promise<voi
        reference = coalesce(payments.reference, excluded.reference),
        outcome = case when $10::boolean then payments.outcome else excluded.outcome end,
        waiting_for = excluded.waiting_for,
-       updated_at = now()`,
+       updated_at = now()
+     where $12::boolean`,
     [
       p.source,
       p.paymentId,
@@ -49,8 +57,12 @@ export async function savePayment(tx: PoolClient, p: PaymentToSave): Promise<voi
       p.waitingFor,
       p.keepOutcome,
       p.purpose ?? 'order',
+      p.known !== null,
     ],
   );
+  if (saved.rowCount === 0) {
+    throw new Error(`Payment ${p.source}:${p.paymentId} became known meanwhile; it is looked at again.`);
+  }
   if (p.known?.status === p.status) return;
   await recordTransition(tx, {
     machine: 'payment',

@@ -4,6 +4,7 @@ import { readCardPayment, recordPlacedCardPayment, type CardPaymentKind } from '
 import { inTransaction } from '../../src/database/pool.ts';
 import { reserveCharge } from '../../src/database/reserve-charge.ts';
 import { reserveTopUp } from '../../src/database/reserve-top-up.ts';
+import { eventually } from '../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { facts, look, seedOrder } from '../support/seed.ts';
 
@@ -67,5 +68,45 @@ describe('a top-up that the gateway has taken', () => {
     expect(await row(`select status from top_ups where id = 'tu_faster'`)).toEqual({ status: 'succeeded' });
     expect(await row(`select balance from wallets where id = 'wal_faster'`)).toEqual({ balance: 10_000n });
     expect((await runAudit(db.pool)).violations).toEqual([]);
+  });
+});
+
+describe('a payment that its webhook and the answer to our own call find new in the same instant', () => {
+  const NEW = `insert into payments (source, payment_id, status, amount, currency, outcome, purpose)
+               values ('sim', $1, $2, 10000, 'EUR', 'pending', 'top_up')`;
+
+  /** Does the work while another transaction has the payment's row, which nobody sees yet, and commits it when the work waits for it. */
+  async function beside(paymentId: string, status: string, work: () => Promise<unknown>): Promise<unknown> {
+    const other = await db.pool.connect();
+    try {
+      await other.query('begin');
+      await other.query(NEW, [paymentId, status]);
+      const outcome = work().then(
+        () => 'done',
+        (error: unknown) => (error as Error).message,
+      );
+      await eventually('it waits for the other one', () =>
+        row(`select 1 as yes from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+      );
+      await other.query('commit');
+      return await outcome;
+    } finally {
+      other.release();
+    }
+  }
+
+  it('is not written over by the later one, which is repeated and finds it', async () => {
+    await inTransaction(db.pool, (tx) => reserveTopUp(tx, { ...CARD, id: 'tu_race', walletId: 'wal_race' }));
+    const status = (id: string) => row('select status from payments where payment_id = $1', id);
+    const answer = await beside('pay_race_1', 'captured', () => place('top_up', 'tu_race', 'pay_race_1'));
+    expect(answer).toContain('became known meanwhile');
+    expect(await status('pay_race_1')).toEqual({ status: 'captured' });
+    await place('top_up', 'tu_race', 'pay_race_1');
+    expect(await status('pay_race_1')).toEqual({ status: 'captured' });
+    const reference = 'top_up:tu_race';
+    const shown = facts({ paymentId: 'pay_race_2', orderId: null, reference });
+    expect(await beside('pay_race_2', 'pending', () => look(db.pool, shown))).toContain('became known meanwhile');
+    expect(await status('pay_race_2')).toEqual({ status: 'pending' });
+    expect(await row(`select balance from wallets where id = 'wal_race'`)).toEqual({ balance: 0n });
   });
 });

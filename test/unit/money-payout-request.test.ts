@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const make = (source: string) => makePayout({ url: api.url, key: 'k' }, { source, ...PAYOUT } as never);
+const make = (source: string) => makePayout({ url: api.url, key: 'k' }, { source, ...PAYOUT });
 
 it('a payout is asked for under a key of its account, seller and day, the same however often', async () => {
   for (let again = 0; again < 2; again += 1)
