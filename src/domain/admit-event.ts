@@ -87,11 +87,12 @@ type Verdict = Pick<AdmittedEvent, 'state' | 'reason'>;
 function verdictOn({ reading, sourceMode, isJson, ignoreBefore }: EventToAdmit, occurredAt: number | null): Verdict {
   if (reading.mode !== null && reading.mode !== sourceMode)
     return ignored(`${reading.mode}-mode event at a ${sourceMode} source`);
+  // Before all else: what came before we began is nobody's question, not even where it cannot be understood.
+  if (occurredAt !== null && ignoreBefore !== null && occurredAt < ignoreBefore)
+    return ignored('older than policies.ignore_before');
   if (reading.verdict === 'hold') return held(reading.reason ?? 'The event cannot be understood.');
   if (!isJson)
     return held('The body is not JSON that can be kept: not UTF-8, or nested too deeply, or a number out of range.');
-  if (occurredAt !== null && ignoreBefore !== null && occurredAt < ignoreBefore)
-    return ignored('older than policies.ignore_before');
   if (reading.verdict === 'ignore') return ignored(reading.reason ?? 'of no concern here');
   if (reading.eventId !== null && !isStorableText(reading.eventId))
     return held("The event's id holds NUL or half a surrogate pair.");

@@ -170,8 +170,9 @@ describe.each(KINDS)('a dead letter %s', (kind) => {
   it('is decided by one of two who decide at the same time, whichever way they take', async () => {
     const letter = await inTrouble(kind, 'race');
     const ways = ['api', 'update', 'api', 'update'];
-    const said = await Promise.all(ways.map((way) => WAYS[way]?.(letter)));
-    expect(said.toSorted()).toEqual(['already_decided', 'already_decided', 'already_decided', 'decided']);
+    const said = await Promise.all(ways.map((way) => WAYS[way]!(letter)));
+    expect(said.filter((one) => one === 'decided')).toHaveLength(1);
+    expect(said.filter((one) => one === 'already_decided')).toHaveLength(3);
     const history = `select count(*) as n from state_transitions where machine = 'dead_letter' and object_id = $1 and to_status = 'decided'`;
     expect(await lab.row(history, letter.id)).toEqual({ n: 1n });
   });
