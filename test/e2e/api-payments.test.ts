@@ -373,5 +373,7 @@ it('is ready, and names what is not', async () => {
     temporal: 'ok',
     relay: 'ok',
     mail: 'degraded',
+    alerts: 'ok',
+    alert_channels: ['log'],
   });
 });

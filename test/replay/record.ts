@@ -3,7 +3,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { openPaymentLab, type PaymentLab } from '../support/payment-lab.ts';
 import { writeRun } from './histories.ts';
-import { SCENARIOS } from './scenarios.ts';
+import { RECORDED_CHANNELS, SCENARIOS } from './scenarios.ts';
 
 /**
  * Records the histories of test/replay/histories anew, from a real run of each scenario: `npm run record`, or
@@ -15,7 +15,7 @@ import { SCENARIOS } from './scenarios.ts';
 let lab: PaymentLab;
 beforeAll(async () => {
   // Without the relay nothing happens to a run but what its scenario does.
-  lab = await openPaymentLab({ relay: false });
+  lab = await openPaymentLab({ relay: false, alerts: { channels: RECORDED_CHANNELS } });
 });
 afterAll(() => lab.close());
 afterEach(() => lab.control('faults', {}, 'PUT'));

@@ -5,9 +5,12 @@ import { reserveCharge } from '../../src/database/reserve-charge.ts';
 import { reserveCheckout } from '../../src/database/reserve-checkout.ts';
 import { reservePayout } from '../../src/database/reserve-payout.ts';
 import { reserveTopUp } from '../../src/database/reserve-top-up.ts';
+import type { AlertChannel } from '../../src/notify/alerts/alert-channel.ts';
+import { DeliveryError } from '../../src/notify/delivery-error.ts';
 import { handOver } from '../../src/relay/hand-over.ts';
 import {
   authorizationMoveStartOptions,
+  alertsStartOptions,
   chargeStartOptions,
   checkoutStartOptions,
   expiryStartOptions,
@@ -18,6 +21,7 @@ import {
   topUpStartOptions,
 } from '../../src/relay/start-options.ts';
 import {
+  alertsChangedSignal,
   confirmPaymentUpdate,
   decideUpdate,
   paymentStateQuery,
@@ -189,6 +193,33 @@ async function moveIs(lab: PaymentLab, table: string, key: string, where: string
     lab.row(`select 1 from ${table} where id like $1 and ${where}`, `%${key}%`),
   );
 }
+
+/** Two that take everything, and one that never will. */
+export const RECORDED_CHANNELS: readonly AlertChannel[] = [
+  { name: 'log', send: () => Promise.resolve() },
+  { name: 'slack', send: () => Promise.resolve() },
+  { name: 'email', send: () => Promise.reject(new DeliveryError('alerts by email: refused.', { final: true })) },
+];
+
+/** A run that tells people of one thing alone: other scenarios' troubles are over. */
+async function startAlerts(lab: PaymentLab, key: string, channel: string): Promise<string> {
+  await lab.db.pool.query(`update alerts set closed_at = now(), outcome = 'decided' where closed_at is null`);
+  await lab.db.pool.query(
+    `insert into dead_letters (id, kind, source, last_error) values ($1, 'unmatched_payment', 'sim', 'no')`,
+    [key],
+  );
+  const options = { ...alertsStartOptions(channel), signal: alertsChangedSignal };
+  await lab.client.workflow.signalWithStart('alertPeople', options);
+  return options.workflowId;
+}
+
+const isTold = (lab: PaymentLab, key: string) =>
+  eventually('it is told', () =>
+    lab.row(
+      `select 1 from alert_tellings t join alerts a on a.id = t.alert_id where a.key = 'dead_letter:' || $1::text`,
+      key,
+    ),
+  );
 
 /** By the name that the history gets. */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
@@ -382,6 +413,26 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await lab.client.workflow.getHandle(id).signal('nobodyKnowsThis');
     await eventually('a person is asked', () =>
       lab.row(`select 1 from dead_letters where id like 'event_unreadable:signal:%' and payment_id = $1`, `pay_${key}`),
+    );
+    return waiting(id);
+  },
+
+  'alert-people.told-and-over': async (lab, key) => {
+    const id = await startAlerts(lab, key, 'log');
+    await isTold(lab, key);
+    await lab.db.pool.query(`update dead_letters set status = 'recovered', closed_at = now() where id = $1`, [key]);
+    await lab.client.workflow.getHandle(id).signal(alertsChangedSignal);
+    return ended(id);
+  },
+  'alert-people.waits-to-remind': async (lab, key) => {
+    const id = await startAlerts(lab, key, 'slack');
+    await isTold(lab, key);
+    return waiting(id);
+  },
+  'alert-people.cannot-send': async (lab, key) => {
+    const id = await startAlerts(lab, key, 'email');
+    await eventually('it has failed', () =>
+      lab.row(`select 1 from alert_channels where channel = 'email' and attempts = 1`),
     );
     return waiting(id);
   },

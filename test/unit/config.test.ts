@@ -52,6 +52,9 @@ describe('the environment', () => {
       policies: DEFAULT_POLICIES,
       mail: null,
       outgoing: { allowNetworks: [] },
+      sinks: [],
+      alerts: { channels: ['log'], slackUrl: null, email: [], remindAfterMs: 4 * 3_600_000 },
+      workerMetrics: null,
       relay: { batch: 100, pollMs: 200 },
       logLevel: 'info',
     });
@@ -243,7 +246,10 @@ outgoing: {allow_networks: [127.0.0.0/8, "::1/128"]}
 
   it('without SMTP_URL sends no mail, whether the file or the environment would have named it', () => {
     expect(load('mail: {smtp_url: ${SMTP_URL}, from: shop@example.org}').mail).toBeNull();
-    expect(load('mail: {from: shop@example.org}', { SMTP_URL: 'smtp://127.0.0.1' }).mail).toEqual({
+    expect(
+      load('mail: {from: shop@example.org}', { SMTP_URL: 'smtp://127.0.0.1', ALERT_SLACK_URL: 'http://127.0.0.1/' })
+        .mail,
+    ).toEqual({
       smtpUrl: 'smtp://127.0.0.1',
       from: 'shop@example.org',
     });
@@ -294,7 +300,9 @@ retries: 3
     expect(mistakes('api_key: "sk_live_1\nmail: {')).toEqual([
       expect.stringMatching(/^PAIDONCE_CONFIG: .* at line \d+, column \d+/),
     ]);
-    expect(mistakes('just a sentence')).toEqual(['PAIDONCE_CONFIG: must hold sources, policies, mail and outgoing']);
+    expect(mistakes('just a sentence')).toEqual([
+      'PAIDONCE_CONFIG: must hold sources, policies, mail, outgoing, sinks and alerts',
+    ]);
     expect(mistakes(source(STRIPE.replace('sk_test_1', '${KEY:-none}')))).toEqual([
       'sources[0].api_key: only ${NAME} is understood, of letters, digits and "_"',
     ]);
@@ -316,11 +324,58 @@ retries: 3
   });
 });
 
+describe('sinks and alerts', () => {
+  it('are read from the file', () => {
+    const file = `
+sinks:
+  - {name: crm, url: "https://crm.example/events", event_types: [order.paid, refund.succeeded], secret: "\${CRM}", headers: {x-team: a}}
+  - {name: analytics, url: "http://10.0.0.7/", event_types: ["*"]}
+alerts: {slack_url: "\${ALERT_SLACK_URL}", email: [ops@shop.example], remind_after: 30m}
+mail: {smtp_url: "smtp://mail.internal"}`;
+    const { sinks, alerts } = load(file, { CRM: 'token', ALERT_SLACK_URL: 'https://hooks.slack.example/x' });
+    expect(sinks[0]).toEqual({
+      ...{ name: 'crm', url: 'https://crm.example/events', types: ['order.paid', 'refund.succeeded'] },
+      ...{ secret: 'token', headers: { 'x-team': 'a' } },
+    });
+    expect(sinks[1]).toMatchObject({ secret: null, headers: {} });
+    expect(sinks[1]?.types).toContain('payout.failed');
+    expect(alerts).toEqual({
+      ...{ channels: ['log', 'slack', 'email'], slackUrl: 'https://hooks.slack.example/x' },
+      ...{ email: ['ops@shop.example'], remindAfterMs: 30 * 60_000 },
+    });
+    expect(load(file, { CRM: 'token' }).alerts.channels).toEqual(['log', 'email']);
+  });
+
+  it('with mistakes are refused, each with advice', () => {
+    const file = `
+sinks:
+  - {name: crm, url: "ftp://crm", event_types: []}
+  - {name: crm, url: "https://crm.example", event_types: [order.payed]}
+alerts: {slack_url: nowhere, email: [nobody], remind_after: soon}`;
+    expect(mistakes(file)).toEqual([
+      'sinks[0].url: must be a URL such as https://crm.example/events',
+      'sinks[0].event_types: is empty; give a list such as [order.paid]',
+      expect.stringMatching(/^sinks\[1\]\.event_types\[0\]: must be one of \*, order\.paid/),
+      'alerts.slack_url: must be a URL such as https://hooks.slack.com/services/…',
+      'alerts.email[0]: must be an e-mail address',
+      expect.stringMatching(/^alerts\.remind_after: must be a duration/),
+    ]);
+    expect(mistakes('alerts: {email: [ops@shop.example]}')).toEqual([
+      'alerts.email: needs a mail server; set mail.smtp_url or SMTP_URL',
+    ]);
+    const twice = '{name: crm, url: "https://crm.example", event_types: [order.paid]}';
+    expect(mistakes(`sinks: [${twice}, ${twice}]`)).toEqual([
+      'sinks[1].name: crm is taken by another sink; give each its own name',
+    ]);
+  });
+});
+
 describe('what the start log says', () => {
   const config = load(source(STRIPE), {
     ...SIM,
     DATABASE_LISTEN_URL: `${DATABASE_URL}?password=hunter3`,
     SMTP_URL: 'smtp://robot:hunter4@mail.internal:587',
+    ALERT_SLACK_URL: 'https://hooks.slack.example/services/hunter5',
   });
 
   it('the summary holds addresses and names, and no secret', () => {
@@ -336,9 +391,10 @@ describe('what the start log says', () => {
     expect(configWarnings(load(null))).toEqual([
       expect.stringMatching(/^no source is configured/),
       expect.stringMatching(/^no SMTP_URL/),
+      expect.stringMatching(/^no alerts\.slack_url/),
     ]);
     const odd = `${source(STRIPE.replace('mode: test', 'mode: live'))}policies: {idempotency_lease: 5s}`;
-    expect(configWarnings(load(odd, { SMTP_URL: 'smtp://127.0.0.1' }))).toEqual([
+    expect(configWarnings(load(odd, { SMTP_URL: 'smtp://127.0.0.1', ALERT_SLACK_URL: 'http://127.0.0.1/' }))).toEqual([
       'source stripe is in live mode, but its API key is for test mode',
       expect.stringMatching(/^policies\.idempotency_lease is not longer/),
     ]);
