@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditIn, runAudit } from '../../src/database/audit.ts';
+import { BREACHES_OF_DELIVERIES } from '../support/breaches-of-deliveries.ts';
 import { BREACHES_OF_MONEY } from '../support/breaches-of-money.ts';
 import { BREACHES_OF_MOVES } from '../support/breaches-of-moves.ts';
 import { BREACHES_OF_RECORDS } from '../support/breaches-of-records.ts';
@@ -31,7 +32,7 @@ async function auditAfter(...statements: string[]) {
   }
 }
 
-const BREACHES = [...BREACHES_OF_MONEY, ...BREACHES_OF_MOVES, ...BREACHES_OF_RECORDS];
+const BREACHES = [...BREACHES_OF_MONEY, ...BREACHES_OF_MOVES, ...BREACHES_OF_RECORDS, ...BREACHES_OF_DELIVERIES];
 
 describe('the audit', () => {
   it('finds nothing after a storm of which every state was brought about by the product itself', async () => {
