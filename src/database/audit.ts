@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { DEFAULT_POLICIES } from '../domain/policies.ts';
 import { VIOLATOR_IDS, type Check } from './audit/check.ts';
 import { consequenceChecks } from './audit/consequences.ts';
+import { DELIVERY_CHECKS } from './audit/deliveries.ts';
 import { DISPUTE_CHECKS } from './audit/disputes.ts';
 import { EVENT_CHECKS } from './audit/events.ts';
 import { HISTORY_CHECKS } from './audit/history.ts';
@@ -96,6 +97,7 @@ export function checksOf(currencies: readonly string[]): readonly Check[] {
     ...LEDGER_CHECKS,
     ...EVENT_CHECKS,
     ...OUTBOX_CHECKS,
+    ...DELIVERY_CHECKS,
     ...HISTORY_CHECKS,
   ];
 }

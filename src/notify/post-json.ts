@@ -10,7 +10,7 @@ export interface PostToSend {
   /** JSON text. */
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** From the connection's beginning to the answer's last byte. */
+  /** From the connection's beginning to the answer. */
   readonly timeoutMs: number;
   /** Aborts with the attempt that waits for it. */
   readonly signal?: AbortSignal;
@@ -65,20 +65,33 @@ function send(post: PostToSend, signal: AbortSignal): Promise<PostAnswer> {
     });
     request.on('error', reject);
     request.on('response', (response) => {
+      // From here on the answer itself says what becomes of it.
+      request.off('error', reject).on('error', () => undefined);
       readAnswer(response).then(resolve, reject);
     });
     request.end(bytes);
   });
 }
 
+/** The status says it all; the text is only for people. */
+const LONGEST_TEXT_MS = 2_000;
+
+/** An answer whose text breaks off, or does not end, is an answer all the same: its status came whole. */
 async function readAnswer(response: IncomingMessage): Promise<PostAnswer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    length += chunk.length;
-    // Leaving the loop closes the connection.
-    if (length >= LONGEST_ANSWER_BYTES) break;
+  const timer = setTimeout(() => response.destroy(), LONGEST_TEXT_MS);
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      // Leaving the loop closes the connection.
+      if (length >= LONGEST_ANSWER_BYTES) break;
+    }
+  } catch {
+    // What came is kept.
+  } finally {
+    clearTimeout(timer);
   }
   return {
     status: response.statusCode ?? 0,

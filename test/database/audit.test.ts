@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditIn, checksOf, runAudit } from '../../src/database/audit.ts';
 import { BREACHES_OF_AUTHORIZATIONS } from '../support/breaches-of-authorizations.ts';
 import { BREACHES_OF_DISPUTES } from '../support/breaches-of-disputes.ts';
+import { BREACHES_OF_DELIVERIES } from '../support/breaches-of-deliveries.ts';
 import { BREACHES_OF_MONEY } from '../support/breaches-of-money.ts';
 import { BREACHES_OF_MOVES } from '../support/breaches-of-moves.ts';
 import { BREACHES_OF_RECORDS } from '../support/breaches-of-records.ts';
@@ -35,7 +36,7 @@ async function auditAfter(...statements: string[]) {
 
 const BREACHES = [
   ...[...BREACHES_OF_MONEY, ...BREACHES_OF_MOVES, ...BREACHES_OF_DISPUTES],
-  ...[...BREACHES_OF_AUTHORIZATIONS, ...BREACHES_OF_RECORDS],
+  ...[...BREACHES_OF_AUTHORIZATIONS, ...BREACHES_OF_RECORDS, ...BREACHES_OF_DELIVERIES],
 ];
 
 describe('the audit', () => {

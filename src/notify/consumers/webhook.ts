@@ -12,6 +12,8 @@ export interface WebhookEndpoint extends WebhookTarget {
 
 /** What most senders of webhooks give a receiver. */
 const WEBHOOK_TIMEOUT_MS = 15_000;
+/** The endpoint is read before it, and the beginning of its answer's text after it. */
+const ATTEMPT_TIMEOUT_MS = WEBHOOK_TIMEOUT_MS + 3_000;
 
 /**
  * The first try again comes within 2 s, since most failures are restarts; the intervals double up to 6 h. Each delay is drawn
@@ -22,7 +24,7 @@ const WEBHOOK_RETRY: ConsumerRetry = {
   initialIntervalMs: 2_000,
   maximumIntervalMs: 6 * 3_600_000,
   maximumAttempts: 30,
-  timeoutMs: WEBHOOK_TIMEOUT_MS,
+  timeoutMs: ATTEMPT_TIMEOUT_MS,
 };
 
 export interface WebhookConsumerOptions {
@@ -47,7 +49,7 @@ export function createWebhookConsumer({
       if (endpoint === null) return { status: 'skipped', reason: 'There is no such endpoint any more.' };
       if (endpoint.disabled) return { status: 'skipped', reason: 'The endpoint is disabled.' };
       const message = { id: event.id, body: webhookBody(event) };
-      const answer = await sendWebhook(endpoint, message, { guard, timeoutMs: retry.timeoutMs, signal });
+      const answer = await sendWebhook(endpoint, message, { guard, timeoutMs: WEBHOOK_TIMEOUT_MS, signal });
       expectTaken('The endpoint', answer);
       return { status: 'done', httpStatus: answer.status };
     },
