@@ -61,6 +61,21 @@ const UNFINISHED: Readonly<Record<string, string>> = {
   'top_up.requested': `
     select m.id as key, m.id as aggregate_id, json_build_object('source', m.source) as payload
     from top_ups m where ${moving('top_up')}`,
+  'capture.requested': `
+    select m.id as key, m.id as aggregate_id,
+           json_build_object('source', m.source, 'payment_id', m.payment_id, 'order_id', m.order_id) as payload
+    from captures m where ${moving('capture')}`,
+  'void.requested': `
+    select m.id as key, m.id as aggregate_id,
+           json_build_object('source', m.source, 'payment_id', m.payment_id, 'order_id', m.order_id) as payload
+    from voids m where ${moving('void')}`,
+  // An announcement need not be about a source: whichever comes first finds it.
+  'delivery.unfinished': `
+    select event_id as key, split_part(event_id, ':', 2) as aggregate_id,
+           json_build_object('event_type', min(event_type), 'source', min(source), 'payment_id', min(payment_id), 'order_id', min(order_id)) as payload
+    from consumer_deliveries
+    where $1::text is not null and status = 'in_progress' and planned_at < now() - ${GRACE}
+    group by event_id`,
   'checkout.requested': `
     select order_id || ':' || n as key, order_id as aggregate_id,
            json_build_object('source', source, 'order_id', order_id, 'n', n) as payload

@@ -30,7 +30,11 @@ export const TOP_UP_MACHINE = cardMachine(
   'A saved card that is charged for a wallet. It is what its payment is.',
 );
 
-function authorizationMachine(name: 'capture' | 'void', about: string): StateMachine<RefundStatus> {
+function authorizationMachine(
+  name: 'capture' | 'void',
+  about: string,
+  further: StateMachine<RefundStatus>['transitions'],
+): StateMachine<RefundStatus> {
   return {
     ...{ name, about, states: MOVE_STATES, begins: ['pending'], finals: ['succeeded', 'failed'], skips: false },
     transitions: [
@@ -39,6 +43,7 @@ function authorizationMachine(name: 'capture' | 'void', about: string): StateMac
         ...{ name: 'recover', from: ['failed'], to: 'succeeded' },
         because: 'What the gateway refused came about all the same: by its own tools, or as time went by.',
       },
+      ...further,
     ],
   };
 }
@@ -46,10 +51,12 @@ function authorizationMachine(name: 'capture' | 'void', about: string): StateMac
 export const CAPTURE_MACHINE = authorizationMachine(
   'capture',
   'An authorised payment that we capture. It is what its payment is.',
+  [],
 );
 export const VOID_MACHINE = authorizationMachine(
   'void',
   'An authorised payment that we give up. It is what its payment is.',
+  [{ name: 'undo', from: ['succeeded'], to: 'failed', because: 'The payment was captured after all.' }],
 );
 
 /** A payment that is prepared moves no money, so nothing of it is ever taken back. */

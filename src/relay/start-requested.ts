@@ -14,6 +14,7 @@ import {
   authorizationMoveStartOptions,
   chargeStartOptions,
   checkoutStartOptions,
+  deliveryStartOptions,
   decidedStartOptions,
   expiryStartOptions,
   paymentStartOptions,
@@ -59,6 +60,10 @@ const STARTS: Readonly<Record<string, (work: RequestedWork) => { workflow: Workf
   'void.requested': ({ payload }) => ({
     workflow: 'voidPayment',
     options: authorizationMoveStartOptions('void', paymentOf(payload)),
+  }),
+  'delivery.unfinished': ({ aggregateId, payload }) => ({
+    workflow: 'deliverEvent',
+    options: deliveryStartOptions(aggregateId, text(payload, 'event_type'), payload),
   }),
   'checkout.requested': ({ payload }) => ({
     workflow: 'startCheckout',

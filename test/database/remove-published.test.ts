@@ -55,3 +55,29 @@ it('but what is announced from then on is still asked for, once', async () => {
   );
   expect(await wrong()).toEqual(['order_paid_announced_once', 'fulfilment_requested_once']);
 });
+
+it.each([
+  ['in_progress', '-'],
+  ['dead', 'ep_1'],
+  ['skipped', 'ep_1'],
+])('what somebody was not told of stays: %s for %s', async (status, target) => {
+  const { rows } = await db.pool.query<{ id: bigint }>(
+    `insert into outbox (event_type, aggregate_id, aggregate_version, payload, published_at)
+     values ('payout.paid', 'payout:kept_' || $1::text, 1, '{}', now() - interval '31 days') returning id`,
+    [status],
+  );
+  const id = rows[0]?.id;
+  await db.pool.query(
+    `insert into consumer_deliveries (consumer, target, event_id, event_type, status)
+     values ('webhook', $2, 'outbox:' || $1::text, 'payout.paid', $3)`,
+    [id, target, status],
+  );
+  await removePublished(db.pool, 30 * DAY_MS, 1_000);
+  expect(await left(`id = ${id}`)).toBe(1);
+  await db.pool.query(
+    `update consumer_deliveries set status = 'done', done_at = now() where event_id = 'outbox:' || $1::text`,
+    [id],
+  );
+  await removePublished(db.pool, 30 * DAY_MS, 1_000);
+  expect(await left(`id = ${id}`)).toBe(0);
+});
