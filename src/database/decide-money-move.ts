@@ -108,18 +108,21 @@ async function resolve(
   );
   if (move.reference !== null) await noteAnswered(tx, move.reference);
   await history(tx, move, outcome, `seen at the gateway: ${outcome}`);
+  // When the gateway refused it: `giveUpMove`.
+  const failureAnnounced = move.status === 'needs_review' && move.failureCode !== null;
   if (move.kind === 'payout') {
     const payout = await readPayout(tx, move.id);
-    if (payout !== null) await settlePayout(tx, { ...payout, status: move.status }, outcome, null, { quiet: true });
+    if (payout !== null)
+      await settlePayout(tx, { ...payout, status: move.status }, outcome, null, { quiet: true, failureAnnounced });
   }
-  if (move.kind === 'refund') await settle(tx, row, move, outcome, policies);
+  if (move.kind === 'refund') await settle(tx, row, move, { outcome, failureAnnounced }, policies);
 }
 
 async function settle(
   tx: Tx,
   { payment, order }: DecidedRow,
   move: MoneyMove,
-  outcome: 'succeeded' | 'failed',
+  { outcome, failureAnnounced }: { readonly outcome: 'succeeded' | 'failed'; readonly failureAnnounced: boolean },
   policies: Policies,
 ): Promise<void> {
   if (payment?.amount == null || payment.currency === null || move.paymentId === null) return;
@@ -138,7 +141,8 @@ async function settle(
   };
   // A person has just said that it failed: nobody needs to be asked again.
   const quiet = outcome === 'failed';
-  await settleRefund(tx, { payment: refunded, order, row: refund, from: move.status, failureCode: null, quiet });
+  const change = { from: move.status, failureCode: null, quiet, failureAnnounced };
+  await settleRefund(tx, { payment: refunded, order, row: refund, ...change });
 }
 
 async function history(tx: Tx, move: MoneyMove, to: string, detail: string): Promise<void> {

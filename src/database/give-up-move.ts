@@ -1,11 +1,12 @@
 import type { DeadLetterKind } from '../domain/dead-letter-choices.ts';
-import { deadLetterId } from '../domain/keys.ts';
+import { deadLetterId, paymentWorkflowId, payoutWorkflowId } from '../domain/keys.ts';
 import { refundMayBecome } from '../domain/refund-states.ts';
 import { announce } from './announce.ts';
 import { noteAnswered } from './gateway-call.ts';
 import { moneyTable, moneyWorkflowId, type MoneyMove, type MoneyStatus } from './money-move.ts';
 import { openDeadLetter } from './open-dead-letter.ts';
 import { inTransaction, type Pool, type Tx } from './pool.ts';
+import { readPayout } from './read-payout.ts';
 import { recordTransition } from './record-transition.ts';
 
 /**
@@ -80,16 +81,16 @@ async function askHuman(tx: Tx, move: MoneyMove, end: 'rejected' | 'unknown', me
 }
 
 async function announceFailure(tx: Tx, move: MoneyMove): Promise<void> {
-  if (move.kind !== 'refund' && move.kind !== 'payout') return;
-  await announce(tx, move.orderId, [
-    {
-      eventType: `${move.kind}.failed`,
-      ...(move.orderId === null ? { aggregateId: moneyWorkflowId(move.kind, move.id) } : {}),
-      payload: {
-        ...{ order_id: move.orderId, source: move.source, payment_id: move.paymentId },
-        [`${move.kind}_id`]: move.id,
-        ...{ amount: move.amount.toString(), currency: move.currency },
-      },
-    },
-  ]);
+  const { source, orderId, paymentId } = move;
+  const money = { amount: move.amount.toString(), currency: move.currency };
+  if (move.kind === 'payout') {
+    const sellerId = (await readPayout(tx, move.id))?.sellerId;
+    const payload = { source, payout_id: move.id, seller_id: sellerId, ...money };
+    await announce(tx, null, [{ eventType: 'payout.failed', aggregateId: payoutWorkflowId(move.id), payload }]);
+  }
+  if (move.kind === 'refund') {
+    const aggregate = orderId === null ? { aggregateId: paymentWorkflowId(source, paymentId ?? '') } : {};
+    const payload = { order_id: orderId, source, payment_id: paymentId, refund_id: move.id, ...money };
+    await announce(tx, orderId, [{ eventType: 'refund.failed', ...aggregate, payload }]);
+  }
 }

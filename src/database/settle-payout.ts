@@ -13,13 +13,14 @@ import type { Payout } from './read-payout.ts';
  *
  * @param payout as it was before
  * @param options.quiet a person has just said so: nobody needs to be asked again
+ * @param options.failureAnnounced it was announced when the gateway refused it: it is told once
  */
 export async function settlePayout(
   tx: Tx,
   payout: Payout,
   to: MoneyStatus,
   failureCode: string | null,
-  options: { readonly quiet?: boolean } = {},
+  options: { readonly quiet?: boolean; readonly failureAnnounced?: boolean } = {},
 ): Promise<void> {
   const { id, source, amount, currency } = payout;
   const gateway = gatewayAccount(source);
@@ -62,7 +63,7 @@ export async function settlePayout(
         : `The gateway could not carry out the payout${failureCode === null ? '' : `: ${failureCode}`}.`,
     });
   }
-  if (to !== 'succeeded' && to !== 'failed') return;
+  if (to !== 'succeeded' && (to !== 'failed' || options.failureAnnounced === true)) return;
   await announce(tx, null, [
     {
       eventType: to === 'succeeded' ? 'payout.paid' : 'payout.failed',

@@ -1,5 +1,11 @@
 import type { PoolClient } from 'pg';
-import { deadLetterId, refundedPostingKey, refundReturnedPostingKey, refundWorkflowId } from '../domain/keys.ts';
+import {
+  deadLetterId,
+  paymentWorkflowId,
+  refundedPostingKey,
+  refundReturnedPostingKey,
+  refundWorkflowId,
+} from '../domain/keys.ts';
 import {
   CUSTOMER_DEPOSITS,
   gatewayAccount,
@@ -29,6 +35,8 @@ export interface RefundToSettle {
   readonly failureCode: string | null;
   /** A person has just said so: nobody needs to be asked again. */
   readonly quiet?: boolean;
+  /** Its failure was announced when the gateway refused it: it is told once. */
+  readonly failureAnnounced?: boolean;
 }
 
 /**
@@ -47,7 +55,7 @@ export async function settleRefund(tx: PoolClient, r: RefundToSettle): Promise<L
   }
   if (r.row.status !== 'failed') return r.order;
   const order = returned ? await moveMoney(tx, r, 'returned') : r.order;
-  await announceRefund(tx, r, 'refund.failed');
+  if (r.failureAnnounced !== true) await announceRefund(tx, r, 'refund.failed');
   // One that the machine or a person began was meant to happen: its failure is nobody's to forget.
   if (r.quiet !== true && (r.row.kind !== 'gateway' || returned)) {
     await openDeadLetter(tx, {
@@ -150,6 +158,7 @@ async function announceRefund(tx: PoolClient, r: RefundToSettle, eventType: stri
   await announce(tx, r.row.orderId, [
     {
       eventType,
+      ...(r.row.orderId === null ? { aggregateId: paymentWorkflowId(r.payment.source, r.payment.paymentId) } : {}),
       payload: {
         order_id: r.row.orderId,
         source: r.payment.source,

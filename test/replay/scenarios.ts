@@ -31,9 +31,13 @@ import {
 import { eventually } from '../support/eventually.ts';
 import type { PaymentLab } from '../support/payment-lab.ts';
 import { seedEvent, seedOrder } from '../support/seed.ts';
+import { DELIVERY_SCENARIOS } from './delivery-scenarios.ts';
 
 /** What happens to one run, up to its end or to where it waits. `key` makes its ids its own. */
-type Scenario = (lab: PaymentLab, key: string) => Promise<{ readonly workflowId: string; readonly waits: boolean }>;
+export type Scenario = (
+  lab: PaymentLab,
+  key: string,
+) => Promise<{ readonly workflowId: string; readonly waits: boolean }>;
 
 const ended = (workflowId: string) => ({ workflowId, waits: false });
 const waiting = (workflowId: string) => ({ workflowId, waits: true });
@@ -448,6 +452,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await eventually('the checkout is unknown', () => lab.row(unknown, `ord_${key}`), 60_000);
     return waiting(id);
   },
+
+  ...DELIVERY_SCENARIOS,
 };
 
 const isUnknown = (lab: PaymentLab, key: string) =>
