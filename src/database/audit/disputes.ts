@@ -1,4 +1,4 @@
-import { encoded, STUCK_AFTER, type Check } from './check.ts';
+import { announcedWrongly, encoded, STUCK_AFTER, type Check } from './check.ts';
 
 const SIGNED = `case e.side when 'debit' then e.amount else -e.amount end`;
 const IDS = 'd.order_id, d.source, d.payment_id, d.dispute_id';
@@ -76,17 +76,18 @@ export const DISPUTE_CHECKS: readonly Check[] = [
         select payload->>'source' as source, payload->>'dispute_id' as dispute_id, event_type, count(*) as n
         from outbox where event_type in ('dispute.opened', 'dispute.won', 'dispute.lost') group by 1, 2, 3
       ), became as (
-        select object_id, 'dispute.' || to_status as event_type, count(*) as n
+        select object_id, 'dispute.' || to_status as event_type, count(*) as n, min(at) as first
         from state_transitions where machine = 'dispute' group by 1, 2
       ), due as (
-        select ${IDS}, k.event_type, coalesce(b.n, 0) as n
+        select ${IDS}, k.event_type, coalesce(b.n, 0) as n, b.first
         from disputes d
         cross join (values ('dispute.opened'), ('dispute.won'), ('dispute.lost')) as k (event_type)
         left join became b on b.object_id = ${NAME} and b.event_type = k.event_type)
       select d.order_id, coalesce(d.source, t.source) as source, d.payment_id, coalesce(d.dispute_id, t.dispute_id) as dispute_id,
              format('%s announced %s times, came about %s times', coalesce(d.event_type, t.event_type), coalesce(t.n, 0), coalesce(d.n, 0)) as detail
       from due d full join told t on t.source = d.source and t.dispute_id = d.dispute_id and t.event_type = d.event_type
-      where coalesce(t.n, 0) <> coalesce(d.n, 0)`,
+      -- a moment after the transaction began, by whose time its announcement goes
+      where ${announcedWrongly('coalesce(t.n, 0)', 'coalesce(d.n, 0)', `d.first - interval '1 minute'`)}`,
   },
   {
     invariant: 'order_amount_charged_back',
