@@ -31,7 +31,11 @@ describe('what all reports of a dispute come to', () => {
     const told = reports.chain((list) =>
       fc.tuple(fc.constant(list), fc.shuffledSubarray([...list, ...list], { minLength: list.length * 2 })),
     );
-    fc.assert(fc.property(told, ([list, other]) => expect(disputeStanding(other)).toEqual(disputeStanding(list))));
+    fc.assert(
+      fc.property(told, ([list, other]) => {
+        expect(disputeStanding(other)).toEqual(disputeStanding(list));
+      }),
+    );
   });
 
   it('is closed once one of them says so, and then as the latest of those says', () => {

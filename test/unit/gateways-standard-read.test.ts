@@ -42,10 +42,18 @@ describe('an event that is understood', () => {
       claimed: 'captured',
       amount: 4990n,
       currency: 'EUR',
+      fee: null,
       mode: 'test',
       occurredAt: Date.parse('2026-11-30T11:59:58.250Z'),
       reference: 'ref:1',
     });
+  });
+
+  it('says what a dispute costs; nothing else has a fee, and one that is no whole number is held', () => {
+    const about = { payment_id: 'pay_1', dispute_id: 'dp_1' };
+    expect(read('dispute.lost', { ...about, fee: 1_500 })).toMatchObject({ verdict: 'take', fee: 1_500n });
+    expect(read('dispute.lost', { ...about, fee: 1.5 })).toMatchObject({ verdict: 'hold', fee: null });
+    expect(read('payment.captured', { ...DATA, fee: 1_500 })).toMatchObject({ verdict: 'take', fee: null });
   });
 
   it.each([
