@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { createExecuteRefund } from '../../../src/activities/execute-refund.ts';
 import type { Dependencies } from '../../../src/activities/dependencies.ts';
 import { createSettlePayment } from '../../../src/activities/settle-payment.ts';
@@ -20,9 +21,10 @@ import { gatewaysOf, mark, tagOf, Truth } from './truth.ts';
 
 /**
  * What the gateway shows while its events come: everything at once; no less than what was delivered, in the order in which it
- * happened; or, as from a replica that lags, only what was delivered before.
+ * happened; as from a replica that lags, only what was delivered before; or now the one and now the other, so that a later look
+ * shows less than an earlier one did.
  */
-export const SHOWINGS = ['all of it', 'what was delivered', 'what was delivered before'] as const;
+export const SHOWINGS = ['all of it', 'what was delivered', 'what was delivered before', 'now all, now less'] as const;
 export type Showing = (typeof SHOWINGS)[number];
 
 /** Plays orders of delivery against one database, as API, workflow and relay do it together. */
@@ -55,6 +57,8 @@ function happenedIn(step: Step | undefined): readonly Happening[] {
   return step?.does === 'webhook' ? step.happened : [];
 }
 
+/** That an attempt is followed by another one is part of the story. */
+const QUIET = new DefaultLogger('ERROR');
 /** The engine's clock: what comes in comes seconds apart. */
 const APART_MS = 2_000;
 /** From five seconds to an hourly look over a day for an order that does not come. */
@@ -84,13 +88,20 @@ export class Play {
     const show = (upTo: number) => {
       for (; shown < upTo; shown += 1) this.truth.advance(happenedIn(steps[shown]).length);
     };
-    if (showing === 'all of it') show(steps.length);
+    const replica = new Truth(this.tag, steps.flatMap(happenedIn));
+    let heard = 0;
+    const hear = (upTo: number) => {
+      for (; heard < upTo; heard += 1) replica.advance(happenedIn(steps[heard]).length);
+    };
+    if (showing === 'all of it' || showing === 'now all, now less') show(steps.length);
+    if (showing === 'now all, now less') this.truth.lagBehind(replica);
     let delivered = 0;
     for (const n of order) {
       const step = steps[n];
       if (step === undefined) continue;
       if (showing === 'what was delivered') show(n + 1);
       if (showing === 'what was delivered before') show(delivered);
+      hear(delivered);
       delivered = Math.max(delivered, n + 1);
       await this.do(step);
       if (showing !== 'all of it' && !this.told.refundsWait) await this.runReservedRefunds();
@@ -98,6 +109,7 @@ export class Play {
       await this.lookWhereDue();
     }
     show(steps.length);
+    hear(steps.length);
     await this.end();
   }
 
@@ -265,7 +277,7 @@ export class Play {
 
   /** Again at once where the activity says so, as Temporal does. */
   private async executeRefund(id: string): Promise<void> {
-    const environment = new MockActivityEnvironment({ currentAttemptScheduledTimestampMs: this.at });
+    const environment = new MockActivityEnvironment({ currentAttemptScheduledTimestampMs: this.at }, { logger: QUIET });
     try {
       await environment.run(createExecuteRefund(this.deps), id);
     } catch (error) {

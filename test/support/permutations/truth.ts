@@ -6,17 +6,35 @@ import { createStandardGateway } from '../../../src/gateways/standard/create-sta
 import { createStripeGateway } from '../../../src/gateways/stripe/create-stripe-gateway.ts';
 import type { Happening, SourceName } from './scenario.ts';
 
+interface Known {
+  readonly payments: Map<string, PaymentFacts>;
+  readonly refunds: Map<string, RefundFacts[]>;
+}
+
 /** What the gateways of one order of delivery know, and how much of it they show. */
 export class Truth {
   private readonly tag: string;
-  private readonly payments = new Map<string, PaymentFacts>();
-  private readonly refunds = new Map<string, RefundFacts[]>();
+  private readonly known: Known = { payments: new Map(), refunds: new Map() };
+  /** A replica that lags: how much of the story it has heard; null where there is none. Every other look meets it. */
+  private replica: Truth | null = null;
+  private looks = 0;
   /** What will have happened in the end, in its order. */
   private readonly toCome: Happening[];
 
   constructor(tag: string, story: readonly Happening[]) {
     this.tag = tag;
     this.toCome = [...story];
+  }
+
+  /** From now on there is a replica, which hears of the story by itself. */
+  lagBehind(replica: Truth): void {
+    this.replica = replica;
+  }
+
+  /** Whom a look meets: of two that ask one after the other, one meets the replica. */
+  asked(): Truth {
+    this.looks += 1;
+    return this.replica !== null && this.looks % 2 === 0 ? this.replica : this;
   }
 
   /** The next `n` of the story. */
@@ -28,7 +46,7 @@ export class Truth {
     const key = (id: string) => JSON.stringify([happening.source, mark(id, this.tag)]);
     if ('payment' in happening) {
       const { source: _, payment, ...facts } = happening;
-      const known = this.payments.get(key(payment));
+      const known = this.known.payments.get(key(payment));
       const fresh: PaymentFacts = {
         ...{
           paymentId: mark(payment, this.tag),
@@ -38,23 +56,23 @@ export class Truth {
         },
         ...{ amount: 10_000n, currency: 'EUR', amountRefunded: null, mode: 'test' },
       };
-      this.payments.set(key(payment), { ...fresh, ...known, ...marked(facts, this.tag) });
+      this.known.payments.set(key(payment), { ...fresh, ...known, ...marked(facts, this.tag) });
       return;
     }
     const { source: _, refund, of, ...facts } = happening;
     const refundId = mark(refund, this.tag);
-    const list = this.refunds.get(key(of)) ?? [];
+    const list = this.known.refunds.get(key(of)) ?? [];
     const fresh: RefundFacts = {
       ...{ refundId, paymentId: mark(of, this.tag), amount: 10_000n, currency: 'EUR', status: 'pending' },
       ...{ reference: null, failureCode: null },
     };
     const known = list.find((one) => one.refundId === refundId);
     const now = { ...fresh, ...known, ...marked(facts, this.tag) };
-    this.refunds.set(key(of), [...list.filter((one) => one !== known), now]);
+    this.known.refunds.set(key(of), [...list.filter((one) => one !== known), now]);
   }
 
   payment(source: string, paymentId: string): PaymentFacts | null {
-    const payment = this.payments.get(JSON.stringify([source, paymentId]));
+    const payment = this.known.payments.get(JSON.stringify([source, paymentId]));
     if (payment === undefined) return null;
     const back = this.refundsOf(source, paymentId).filter((refund) => refund.status === 'succeeded');
     return { ...payment, amountRefunded: back.reduce((sum, refund) => sum + refund.amount, 0n) };
@@ -62,7 +80,7 @@ export class Truth {
 
   /** Newest first, as gateways list them. */
   refundsOf(source: string, paymentId: string): RefundFacts[] {
-    return [...(this.refunds.get(JSON.stringify([source, paymentId])) ?? [])].reverse();
+    return [...(this.known.refunds.get(JSON.stringify([source, paymentId])) ?? [])].reverse();
   }
 
   /**
@@ -81,7 +99,17 @@ export class Truth {
       throw new GatewayError('More than is left.', { kind: 'rejected', code: 'refund_exceeds_captured' });
     }
     const refundId = `rf_of_${reference}`;
-    this.happen({ source, refund: refundId, of: paymentId, amount, currency, reference, status: 'succeeded' });
+    const done: Happening = {
+      source,
+      refund: refundId,
+      of: paymentId,
+      amount,
+      currency,
+      reference,
+      status: 'succeeded',
+    };
+    this.happen(done);
+    this.replica?.happen(done);
     const fresh = made();
     if (fresh === undefined) throw new Error('A refund that was made is there.');
     return fresh;
@@ -131,7 +159,7 @@ export function gatewaysOf(truthOf: (id: string) => Truth): Map<string, { gatewa
     entries.map(([source, adapter]) => {
       const gateway: Gateway = {
         ...adapter,
-        fetchPayment: (paymentId) => Promise.resolve(truthOf(paymentId).payment(source, paymentId)),
+        fetchPayment: (paymentId) => Promise.resolve(truthOf(paymentId).asked().payment(source, paymentId)),
         listRefunds: (paymentId) => Promise.resolve(truthOf(paymentId).refundsOf(source, paymentId)),
         findRefunds: (paymentId, reference) =>
           Promise.resolve(
