@@ -35,6 +35,9 @@ describe('an id', () => {
     expect(keys.orderWorkflowId('ord_1')).toBe('order:ord_1');
     expect(keys.checkoutWorkflowId('ord_1', 2)).toBe('checkout:ord_1:2');
     expect(keys.outboxEventId('7')).toBe('outbox:7');
+    expect(keys.parseOutboxEventId('outbox:7')).toBe('7');
+    expect(keys.gateConsumer('webhook', 'ep_1')).toBe('webhook:ep_1');
+    expect(keys.gateConsumer('receipt', '-')).toBe('receipt');
     expect(keys.qualifiedEventId('sim', 'evt_1')).toBe('sim:evt_1');
     expect(keys.capturedPostingKey('sim', 'pay_1')).toBe('captured:sim:pay_1');
     expect(keys.gatewayCallKey('refund:re_1', 1)).toBe('refund:re_1');
@@ -60,6 +63,8 @@ describe('an id', () => {
         return parsed && keys.checkoutWorkflowId(parsed.orderId, parsed.n);
       },
     ];
+    for (const text of ['outbox:', 'outbox:0', 'outbox:07', 'outbox:1e3', 'outbox:1:2', 'outbox:-1', 'order:1', '7'])
+      expect(keys.parseOutboxEventId(text)).toBeNull();
     const nearly = fc
       .tuple(fc.constantFrom('payment', 'order', 'checkout', 'refund', ''), fc.array(shortId, { maxLength: 3 }))
       .map(([kind, parts]) => [kind, ...parts].join(':'));
