@@ -6,7 +6,7 @@ import { decideUpdate, deliveryStateQuery } from '../../src/workflows/messages.t
 import { eventually } from '../support/eventually.ts';
 import type { PaymentLab } from '../support/payment-lab.ts';
 import { startReceiver, type ReceiverAnswer } from '../support/receiver.ts';
-import type { Scenario } from './scenarios.ts';
+import type { Scenario } from './scenario-steps.ts';
 
 /** A payout of `{key}` that is announced to endpoints, each of which gives these answers one after the other. */
 async function tell(lab: PaymentLab, key: string, endpoints: readonly (readonly ReceiverAnswer[])[]): Promise<string> {

@@ -3,7 +3,8 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { openPaymentLab, type PaymentLab } from '../support/payment-lab.ts';
 import { writeRun } from './histories.ts';
-import { RECORDED_CHANNELS, SCENARIOS } from './scenarios.ts';
+import { RECORDED_CHANNELS } from './scenario-steps.ts';
+import { SCENARIOS } from './scenarios.ts';
 
 /**
  * Records the histories of test/replay/histories anew, from a real run of each scenario: `npm run record`, or
