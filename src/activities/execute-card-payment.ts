@@ -18,10 +18,11 @@ export function createExecuteCardPayment(deps: Dependencies) {
   return async function executeCardPayment(kind: CardPaymentKind, id: string): Promise<MoneyProgress> {
     const card = await readCardPayment(deps.pool, kind, id);
     if (card === null) throw new Error(`There is no ${kind} ${id}.`);
+    const before = await readProgress(deps.pool, kind, id);
+    // A person has told the machine to stop: nothing is sent any more.
+    if (before.givenUp) return before;
     const { source, reference, status } = card;
-    if ((status !== 'pending' && status !== 'unknown') || card.paymentId !== null) {
-      return readProgress(deps.pool, kind, id);
-    }
+    if ((status !== 'pending' && status !== 'unknown') || card.paymentId !== null) return before;
     const { gateway } = sourceOf(deps, source);
     const sent = await lookThenCreate<PaymentFacts>(deps, settleTime(gateway, deps.policies), {
       source,

@@ -16,10 +16,11 @@ export function createExecutePayout(deps: Dependencies) {
   return async function executePayout(id: string): Promise<MoneyProgress> {
     const payout = await readPayout(deps.pool, id);
     if (payout === null) throw new Error(`There is no payout ${id}.`);
+    const before = await readProgress(deps.pool, 'payout', id);
+    // A person has told the machine to stop: nothing is sent any more.
+    if (before.givenUp) return before;
     const { source, reference, status } = payout;
-    if ((status !== 'pending' && status !== 'unknown') || payout.gatewayPayoutId !== null) {
-      return readProgress(deps.pool, 'payout', id);
-    }
+    if ((status !== 'pending' && status !== 'unknown') || payout.gatewayPayoutId !== null) return before;
     const { gateway } = sourceOf(deps, source);
     const sent = await lookThenCreate<PayoutFacts>(deps, settleTime(gateway, deps.policies), {
       source,

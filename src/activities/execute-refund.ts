@@ -26,10 +26,12 @@ export function createExecuteRefund(deps: Dependencies) {
   return async function executeRefund(refundId: string): Promise<MoneyProgress> {
     const refund = await readRefund(deps.pool, refundId);
     if (refund === null) throw new Error(`There is no refund ${refundId}.`);
+    const before = await readProgress(deps.pool, 'refund', refundId);
+    // A person has told the machine to stop: nothing is sent any more.
+    if (before.givenUp) return before;
     const { reference } = refund;
     const open = refund.status === 'pending' || refund.status === 'unknown';
-    if (reference === null || !open || refund.gatewayRefundId !== null)
-      return readProgress(deps.pool, 'refund', refundId);
+    if (reference === null || !open || refund.gatewayRefundId !== null) return before;
     const { gateway } = sourceOf(deps, refund.source);
     const sent = await lookThenCreate<RefundFacts>(deps, settleTime(gateway, deps.policies), {
       source: refund.source,
