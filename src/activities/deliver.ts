@@ -14,6 +14,8 @@ import { UNKNOWN_CONSUMER } from './plan-deliveries.ts';
 /** Past an attempt's own time, for its record; less than the activity's time leaves, so that a next attempt finds it over. */
 const RECORD_MS = 5_000;
 
+const SHUT_DOWN = 'The worker was shut down.';
+
 /**
  * One attempt to tell one consumer's target of one event (G3): claims the delivery with a lease, acts with no transaction
  * open, records. Killed between, the next attempt acts again under the same id; one that finds it done acts no more.
@@ -27,7 +29,7 @@ export function createDeliver(deps: Dependencies) {
       return await attempt(deps, consumer, key);
     } catch (error) {
       // A worker that is shut down: the attempt did not fail, and goes on elsewhere.
-      if (cancellationSignal().aborted) throw new CancelledFailure('The worker is shut down.');
+      if (cancellationSignal().aborted) throw new CancelledFailure(SHUT_DOWN);
       if (!(error instanceof DeliveryError) && !(error instanceof DatabaseUnavailable)) {
         deps.log.error({ err: error, consumer: name, target, outbox_id: outboxId }, 'delivery failed unexpectedly');
       }
@@ -48,9 +50,10 @@ async function attempt(deps: Dependencies, consumer: Consumer, key: DeliveryKey)
   try {
     result = await act(deps, consumer, key);
   } catch (error) {
-    metrics.deliveries.inc({ consumer: consumer.name, result: 'failed' });
     const httpStatus = error instanceof DeliveryError ? error.httpStatus : null;
-    await releaseDelivery(pool, key, claim.attempt, { message: deliveryMessage(error), httpStatus });
+    const message = cancellationSignal().aborted ? SHUT_DOWN : deliveryMessage(error);
+    if (message !== SHUT_DOWN) metrics.deliveries.inc({ consumer: consumer.name, result: 'failed' });
+    await releaseDelivery(pool, key, claim.attempt, { message, httpStatus });
     throw error;
   }
   metrics.deliveries.inc({ consumer: consumer.name, result: result.status });

@@ -82,6 +82,21 @@ it('a worker that is killed between the answer and its record sends again, under
   expect(await system.count('processed_events where event_id = $1', event_id)).toBe(1);
 }, 240_000);
 
+it('a worker that is shut down lets go of what it has under way, and the next one goes on at once', async () => {
+  receiver.answer({ status: 200, silent: true });
+  await paid('shut_down');
+  const told = () => receiver.received.filter(({ body }) => body.data.order_id === 'ord_shut_down');
+  await eventually('the receiver has it, and says nothing', async () => told().length === 1);
+  await Promise.all(workers.map((worker) => worker.kill('SIGTERM')));
+  expect(
+    await system.row(`select status, leased_until from consumer_deliveries where order_id = 'ord_shut_down'`),
+  ).toEqual({ status: 'in_progress', leased_until: null });
+  receiver.answer({ status: 200 });
+  await Promise.all(workers.map((worker) => worker.restart()));
+  await isDone('ord_shut_down');
+  expect(new Set(told().map(({ id }) => id)).size).toBe(1);
+}, 240_000);
+
 it(`whichever workers are killed and whenever, each of ${ORDERS} paid orders is told, under one id (seed ${SEED})`, async () => {
   const roll = dice(SEED);
   receiver.answer(async () => {
