@@ -121,7 +121,8 @@ describe('a POST', () => {
       response.on('close', () => clearInterval(drip));
     });
     const { url } = server;
-    expect((await failureOf(postJson({ ...POST, url: `${url}/drip` }))).message).toContain('did not answer within');
+    // Its status came whole: it has taken it.
+    expect((await postJson({ ...POST, url: `${url}/drip` })).status).toBe(200);
     const answer = await postJson({ ...POST, timeoutMs: 5_000, url: `${url}/flood` });
     expect(answer.body.length).toBe(16 * 1024);
   });
