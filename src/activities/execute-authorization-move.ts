@@ -31,6 +31,9 @@ export function createExecuteAuthorizationMove(deps: Dependencies) {
   return async function executeAuthorizationMove(kind: AuthorizationMoveKind, id: string): Promise<MoneyProgress> {
     const move = await readAuthorizationMove(deps.pool, kind, id);
     if (move === null) throw new Error(`There is no ${kind} ${id}.`);
+    const before = await readProgress(deps.pool, kind, id);
+    // A person has told the machine to stop: nothing is sent any more.
+    if (before.givenUp) return before;
     const open = move.status === 'pending' || move.status === 'unknown';
     // A person says that it succeeded: what it made of the payment is to be seen there.
     if (!open && move.status === 'succeeded' && !move.paymentEnded) await settle(deps, move);

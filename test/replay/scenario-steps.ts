@@ -148,7 +148,7 @@ export async function startPayout(lab: PaymentLab, key: string, faults: object):
   return options.workflowId;
 }
 
-export const CARD = { source: 'sim', customerId: 'cus_1', paymentMethod: 'pm_1', amount: 10_000n, currency: 'EUR' };
+const CARD = { source: 'sim', customerId: 'cus_1', paymentMethod: 'pm_1', amount: 10_000n, currency: 'EUR' };
 
 export async function startCharge(lab: PaymentLab, key: string, faults: object): Promise<string> {
   const orderId = `ord_${key}`;

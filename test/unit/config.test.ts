@@ -326,10 +326,8 @@ retries: 3
 
 describe('what the start log says', () => {
   const config = load(source(STRIPE), {
-    ...SIM,
-    DATABASE_LISTEN_URL: `${DATABASE_URL}?password=hunter3`,
-    SMTP_URL: 'smtp://robot:hunter4@mail.internal:587',
-    ALERT_SLACK_URL: 'https://hooks.slack.example/services/hunter5',
+    ...{ ...SIM, DATABASE_LISTEN_URL: `${DATABASE_URL}?password=hunter3` },
+    ...{ SMTP_URL: 'smtp://robot:hunter4@mail.internal:587', ALERT_SLACK_URL: 'https://hooks.slack.example/hunter5' },
   });
 
   it('the summary holds addresses and names, and no secret', () => {

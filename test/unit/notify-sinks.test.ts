@@ -114,14 +114,13 @@ describe('a POST', () => {
     silent.close();
   });
 
-  it('whose answer drips, or has no end, ends too', async () => {
+  it('whose answer drips, or has no end, ends too: its status is the answer', async () => {
     server = await startScriptedServer((request, response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write(request.path === '/drip' ? '.' : 'x'.repeat(100_000)), 10);
       response.on('close', () => clearInterval(drip));
     });
     const { url } = server;
-    // Its status came whole: it has taken it.
     expect((await postJson({ ...POST, url: `${url}/drip` })).status).toBe(200);
     const answer = await postJson({ ...POST, timeoutMs: 5_000, url: `${url}/flood` });
     expect(answer.body.length).toBe(16 * 1024);

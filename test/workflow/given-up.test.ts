@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { decideDeadLetter } from '../../src/database/decide-dead-letter.ts';
+import type { MoneyMoveKind } from '../../src/database/money-move.ts';
+import { inTransaction } from '../../src/database/pool.ts';
+import { reserveAuthorizationMove } from '../../src/database/reserve-authorization-move.ts';
 import { DEFAULT_POLICIES } from '../../src/domain/policies.ts';
 import { decidedStartOptions } from '../../src/relay/start-options.ts';
 import type { WorkflowName } from '../../src/workflows/messages.ts';
@@ -13,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-const KINDS: readonly (readonly ['refund' | 'payout' | 'charge' | 'top_up', WorkflowName, () => Promise<string>])[] = [
+const KINDS: readonly (readonly [MoneyMoveKind, WorkflowName, () => Promise<string>])[] = [
   [
     'refund',
     'refundPayment',
@@ -35,7 +38,19 @@ const KINDS: readonly (readonly ['refund' | 'payout' | 'charge' | 'top_up', Work
     },
   ],
   ['top_up', 'topUpWallet', () => seedCard(lab.db.pool, 'top_up', 'filled')],
+  ['capture', 'capturePayment', () => authorised('capture')],
+  ['void', 'voidPayment', () => authorised('void')],
 ];
+
+async function authorised(kind: 'capture' | 'void'): Promise<string> {
+  const [paymentId, orderId] = [`pay_${kind}`, `ord_${kind}`];
+  await seedOrder(lab.db.pool, { id: orderId });
+  await lab.pay(paymentId, orderId, { status: 'authorized' });
+  await look(lab.db.pool, facts({ paymentId, orderId, status: 'authorized' }));
+  const request = { kind, source: 'sim', paymentId, amount: null, requestedBy: 'test' };
+  await inTransaction(lab.db.pool, (tx) => reserveAuthorizationMove(tx, request));
+  return `sim:${paymentId}`;
+}
 
 async function atGateway(): Promise<unknown> {
   const answer = await fetch(`${lab.simulator.url}/sim/state`);
