@@ -40,7 +40,8 @@ export const ORDER_MACHINE: StateMachine<OrderStatus> = {
     cancelled: 'The merchant gave it up; what had counted goes back, or is before a person.',
     expired: 'Its time was over before it was paid; what had counted goes back, or is before a person.',
   },
-  begins: ['pending_payment', 'payment_pending', 'failed_final'],
+  // Paid: one that was imported, which was paid before this system ran.
+  begins: ['pending_payment', 'payment_pending', 'failed_final', 'paid'],
   finals: ['paid', 'cancelled', 'expired'],
   skips: false,
   transitions: [

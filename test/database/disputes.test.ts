@@ -193,13 +193,13 @@ describe('by the policy to revoke, a dispute that is lost', () => {
     for (const end of ends) expect(end).toEqual(ends[0]);
   });
 
-  it('and is won after all gives the points back, and leaves stopped what was stopped', async () => {
+  it('and is won after all gives back the points, and what was stopped', async () => {
     const ids = await lab.paidOrder();
     await dispute(lab.db.pool, { ...ids, status: 'lost', minute: 1 }, REVOKE);
     await dispute(lab.db.pool, { ...ids, status: 'won', minute: 2 }, REVOKE);
     expect(await lab.standing(ids)).toMatchObject({
       order: [{ disputed: false, amount_charged_back: 0n }],
-      stands: [{ points: 100, bookings: 'cancelled' }],
+      stands: [{ points: 100, bookings: 'confirmed' }],
     });
   });
 
