@@ -1,6 +1,7 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cancelOrder } from '../../src/database/cancel-order.ts';
+import { loseDelivery } from '../../src/database/lose-delivery.ts';
 import { openDeadLetter } from '../../src/database/open-dead-letter.ts';
 import { inTransaction } from '../../src/database/pool.ts';
 import { recordRefunds } from '../../src/database/record-refunds.ts';
@@ -107,7 +108,20 @@ const TROUBLE: Readonly<Record<DeadLetterKind, (name: string) => Promise<void>>>
     });
   },
   order_not_payable: (name) => opened(name, 'order_not_payable'),
-  delivery_failed: (name) => opened(name, 'delivery_failed'),
+  delivery_failed: async (name) => {
+    const event = await lab.row<{ id: bigint }>(
+      `insert into outbox (event_type, aggregate_id, aggregate_version, payload, published_at)
+       values ('payout.paid', $1, 1, '{}', now()) returning id`,
+      `payout:${name}`,
+    );
+    const key = { consumer: 'webhook', target: `ep_${name}`, outboxId: String(event?.id) };
+    await lab.db.pool.query(
+      `insert into consumer_deliveries (consumer, target, event_id, event_type, status)
+       values ($1, $2, $3, 'payout.paid', 'in_progress')`,
+      [key.consumer, key.target, `outbox:${key.outboxId}`],
+    );
+    await loseDelivery(lab.db.pool, key, 'it was away');
+  },
 };
 const KINDS = Object.keys(TROUBLE) as DeadLetterKind[];
 
@@ -129,7 +143,11 @@ async function inTrouble(kind: DeadLetterKind, way: string): Promise<Letter> {
 }
 
 const NOTE = 'as agreed';
-const WORKFLOWS: Readonly<Record<string, WorkflowName>> = { refund: 'refundPayment', payout: 'payOutSeller' };
+const WORKFLOWS: Readonly<Record<string, WorkflowName>> = {
+  refund: 'refundPayment',
+  payout: 'payOutSeller',
+  outbox: 'deliverEvent',
+};
 
 /** What each way answers, in one word: `decided`, or `already_decided`. */
 const WAYS: Readonly<Record<string, (letter: Letter) => Promise<string>>> = {
