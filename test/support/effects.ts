@@ -3,6 +3,8 @@ import type { Pool } from 'pg';
 
 /** What may grow by a repetition: the record of what came in. All else is money, its consequences, or the memory of them. */
 const RECORDS_OF_WHAT_CAME = ['webhook_events', 'webhook_refusals', 'api_keys', 'pgmigrations'];
+/** Who was told of which dead letter, and when: that goes by the clock. The dead letters themselves are compared. */
+const TOLD_BY_THE_CLOCK = ['alerts', 'alert_channels', 'alert_tellings'];
 
 /** By table: every row as JSON text, in an order of its own, with all that is in it except when it was last touched. */
 export async function dumpEffects(pool: Pool): Promise<Record<string, string[]>> {
@@ -10,7 +12,7 @@ export async function dumpEffects(pool: Pool): Promise<Record<string, string[]>>
     `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where n.nspname = 'public' and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> all($1)
      order by c.relname`,
-    [RECORDS_OF_WHAT_CAME],
+    [[...RECORDS_OF_WHAT_CAME, ...TOLD_BY_THE_CLOCK]],
   );
   const dump: Record<string, string[]> = {};
   for (const { name } of tables) {
