@@ -14,8 +14,8 @@ import { SCENARIOS } from '../support/permutations/scenarios.ts';
 const SEED = Number(process.env['PERMUTATIONS_SEED'] ?? Date.now() % 1_000_000);
 /** Five events have 120 orders, six have 720; what goes wrong in one of those goes wrong in many. */
 const MOST_ORDERS = Number(process.env['PERMUTATIONS_MOST'] ?? 200);
-/** Up to this many orders are played in each way in which the gateway may show things; of more, every twenty-fourth in each but one. */
-const FEW_ORDERS = 24;
+/** Every order is played in one of the ways in which the gateway may show things; in each other one so many, evenly drawn, or more. */
+const IN_OTHER_WAYS = 8;
 /** As many as keep PostgreSQL and this process both at work. */
 const SIDE_BY_SIDE = 8;
 const ROUNDS = 50;
@@ -94,7 +94,8 @@ function playsOf(scenario: Scenario) {
   const showings = SHOWINGS.filter((showing) => !(scenario.prompt && LAGGING.includes(showing)));
   return showings.flatMap((showing, way) =>
     orders.flatMap((order, n) => {
-      const played = orders.length <= FEW_ORDERS || showing === 'what was delivered' || n % FEW_ORDERS === 0;
+      const every = Math.max(1, Math.floor(orders.length / IN_OTHER_WAYS));
+      const played = showing === 'what was delivered' || n % every === 0;
       const said = `${told(scenario, order)}\nwhile the gateway shows ${showing} (seed ${SEED})`;
       return played ? [{ tag: `${'abcd'[way] ?? ''}${n}`, order, showing, said }] : [];
     }),
