@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { AnnouncedOrder, Delivery } from '../../src/notify/consumer.ts';
+import type { AnnouncedOrder } from '../../src/domain/announced-event.ts';
+import type { Delivery } from '../../src/notify/consumer.ts';
 import { createReceiptConsumer } from '../../src/notify/consumers/receipt.ts';
 import { DeliveryError } from '../../src/notify/delivery-error.ts';
 import { createMailer } from '../../src/notify/mail/create-mailer.ts';

@@ -1,4 +1,5 @@
-import type { AnnouncedEvent, AnnouncedOrder, Consumer } from '../consumer.ts';
+import type { AnnouncedEvent, AnnouncedOrder } from '../../domain/announced-event.ts';
+import type { Consumer } from '../consumer.ts';
 import type { Mailer } from '../mail/create-mailer.ts';
 import { type Invoice, receiptMail } from '../mail/receipt-mail.ts';
 import { RETRY_FOR_A_DAY } from '../retry-for-a-day.ts';

@@ -1,5 +1,5 @@
 import { formatMoney } from '../../domain/money.ts';
-import type { AnnouncedOrder } from '../consumer.ts';
+import type { AnnouncedOrder } from '../../domain/announced-event.ts';
 import { escapeHtml } from './escape-html.ts';
 
 export type Invoice = AnnouncedOrder['invoices'][number];
