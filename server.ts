@@ -37,7 +37,7 @@ log.info({ config: summariseConfig(config) }, 'server starts');
 for (const warning of configWarnings(config)) log.warn(warning);
 
 const metrics = createMetrics();
-const pool = createPool({ url: database.url, max: database.poolMax, applicationName: 'paidonce-server' });
+const pool = createPool({ ...database, max: database.poolMax, applicationName: 'paidonce-server' });
 const { address, namespace } = config.temporal;
 const connection = Connection.lazy({ address, connectTimeout: CONNECT_TIMEOUT });
 const temporal = new Client({ connection, namespace });

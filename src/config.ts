@@ -20,6 +20,8 @@ export interface Config {
     /** For LISTEN only, which a pooler in transaction mode cannot carry. */
     readonly listenUrl: string;
     readonly poolMax: number;
+    /** Whether connections prepare their statements; `auto`: those that lead to PostgreSQL itself. */
+    readonly prepared: 'auto' | 'on' | 'off';
   };
   readonly temporal: { readonly address: string; readonly namespace: string };
   readonly http: { readonly host: string; readonly port: number };
@@ -147,6 +149,7 @@ function assemble(env: Environment, settings: FileSettings, sources: readonly So
       url: env.DATABASE_URL,
       listenUrl: env.DATABASE_LISTEN_URL ?? env.DATABASE_URL,
       poolMax: env.DATABASE_POOL_MAX,
+      prepared: env.DATABASE_PREPARED_STATEMENTS,
     },
     temporal: { address: env.TEMPORAL_ADDRESS, namespace: env.TEMPORAL_NAMESPACE },
     http: { host: env.HOST, port: env.PORT },

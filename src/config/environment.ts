@@ -9,6 +9,7 @@ export const environmentSchema = z.object({
   DATABASE_LISTEN_URL: postgresUrl().optional(),
   // Ten connections serve two processes of each kind well within PostgreSQL's default of 100.
   DATABASE_POOL_MAX: wholeNumber(1, 1000).default(10),
+  DATABASE_PREPARED_STATEMENTS: oneOf(['auto', 'on', 'off']).default('auto'),
   TEMPORAL_ADDRESS: z
     .string()
     .regex(/^[^\s/]+:\d{1,5}$/, { error: 'must be host:port, such as 127.0.0.1:7233' })

@@ -7,6 +7,7 @@ export function summariseConfig(config: Config): Record<string, unknown> {
     database_listen:
       config.database.listenUrl === config.database.url ? 'same' : withoutSecrets(config.database.listenUrl),
     database_pool_max: config.database.poolMax,
+    database_prepared_statements: config.database.prepared,
     temporal: `${config.temporal.address}/${config.temporal.namespace}`,
     http: `${config.http.host}:${config.http.port}`,
     sources: config.sources.map(({ name, kind, mode, apiBase, webhookSecrets }) => ({

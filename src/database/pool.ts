@@ -1,5 +1,6 @@
 import pg from 'pg';
-import { DatabaseUnavailable, toDatabaseError } from './postgres-errors.ts';
+import { DatabaseUnavailable, isStalePlan, toDatabaseError } from './postgres-errors.ts';
+import { PreparingClient } from './preparing-client.ts';
 
 /** Whatever can run a statement: the pool for one alone, a client inside `inTransaction`. */
 export type Db = pg.Pool | pg.PoolClient;
@@ -13,6 +14,8 @@ export interface PoolOptions {
   readonly max: number;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
+  /** Whether a connection prepares its statements (`PreparingClient`); `auto`: where nothing stands between us and PostgreSQL. */
+  readonly prepared?: 'auto' | 'on' | 'off';
 }
 
 /** A starved pool must answer "not now" while the caller still listens: gateways give up after 5 s. */
@@ -44,7 +47,7 @@ const types: pg.CustomTypesConfig = {
 };
 
 /** Opens no connection yet. Idle connections that break are dropped silently: the next statement opens another. */
-export function createPool({ url, max, applicationName }: PoolOptions): pg.Pool {
+export function createPool({ url, max, applicationName, prepared = 'auto' }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max,
@@ -54,8 +57,9 @@ export function createPool({ url, max, applicationName }: PoolOptions): pg.Pool 
     idleTimeoutMillis: IDLE_CONNECTION_MS,
     keepAlive: true,
     types,
+    Client: PreparingClient,
     // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the pool waits for it, which its types do not say
-    onConnect: limitStatements,
+    onConnect: (client) => makeReady(client as PreparingClient, prepared),
   });
   pool.on('error', ignore);
   // Between two statements of a transaction nobody listens, and an 'error' event without a listener ends the process.
@@ -67,8 +71,14 @@ export function createPool({ url, max, applicationName }: PoolOptions): pg.Pool 
  * A single statement that its caller gave up on ends at the server too, instead of keeping a connection there: else a
  * table that is locked for a while costs all of them. Through a pooler this reaches one server connection or another.
  */
-function limitStatements(client: pg.ClientBase): Promise<unknown> {
-  return client.query(`set statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
+const ON_CONNECT = `set statement_timeout = ${STATEMENT_TIMEOUT_MS}; select pg_backend_pid() as pid`;
+
+async function makeReady(client: PreparingClient, prepared: PoolOptions['prepared']): Promise<void> {
+  // Two statements, so two results, which the driver's types do not say.
+  const [, answer] = (await client.query(ON_CONNECT)) as unknown as [unknown, pg.QueryResult<{ pid: number }>];
+  // A pooler tells each client a process of its own making; PostgreSQL tells the one that really serves it.
+  const direct = answer.rows[0]?.pid === client.processID;
+  if (prepared === 'on' || (prepared === 'auto' && direct)) client.prepareStatements();
 }
 
 /** The statement that needed the connection fails by itself. */
@@ -90,7 +100,7 @@ export async function inTransaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) 
     return result;
   } catch (error) {
     const failure = toDatabaseError(error);
-    broken = isConnectionLost(failure) ? (failure as Error) : await rollback(tx);
+    broken = isUseless(failure) ? (failure as Error) : await rollback(tx);
     throw failure;
   } finally {
     // A connection in an unknown state is closed: the server rolls back what it still held.
@@ -117,9 +127,10 @@ async function commit(tx: pg.PoolClient): Promise<void> {
     throw new Error('The transaction was rolled back: a statement in it failed and the error was swallowed.');
 }
 
-/** On a connection that answers no more, ROLLBACK would only wait out another time limit. */
-function isConnectionLost(failure: unknown): boolean {
-  return failure instanceof DatabaseUnavailable && !(failure.cause instanceof pg.DatabaseError);
+/** On a connection that answers no more, ROLLBACK would only wait out another time limit; one with a stale plan keeps it. */
+function isUseless(failure: unknown): boolean {
+  if (!(failure instanceof DatabaseUnavailable)) return false;
+  return !(failure.cause instanceof pg.DatabaseError) || isStalePlan(failure.cause);
 }
 
 async function rollback(tx: pg.PoolClient): Promise<Error | undefined> {

@@ -39,12 +39,20 @@ export function toDatabaseError(error: unknown): unknown {
     const state = error.code;
     // Whatever ends a session, or refuses to begin one.
     const fatal = error.severity === 'FATAL' || error.severity === 'PANIC';
-    if (fatal || UNAVAILABLE_CLASSES.has(state.slice(0, 2)) || UNAVAILABLE_STATES.has(state))
+    if (fatal || isStalePlan(error) || UNAVAILABLE_CLASSES.has(state.slice(0, 2)) || UNAVAILABLE_STATES.has(state))
       return new DatabaseUnavailable(error);
     return error;
   }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return NETWORK_CODES.has(code) || DRIVER_MESSAGES.test(error.message) ? new DatabaseUnavailable(error) : error;
+}
+
+/**
+ * Whether a statement was prepared before a migration changed what it answers: on this connection it would fail for ever, on a
+ * new one it is prepared anew.
+ */
+export function isStalePlan(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery';
 }
 
 /** Whether the error, seen at any layer, means that PostgreSQL cannot be had now. */

@@ -94,8 +94,12 @@ async function startTestPostgres(folder: string, endings: (() => Promise<void>)[
     port,
     password: 'test',
     logFile: join(folder, 'postgres.log'),
-    // Nothing of this outlives the run, so nothing is worth a wait for the disk.
-    serverSettings: ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'],
+    serverSettings: [
+      // Nothing of this outlives the run, so nothing is worth a wait for the disk.
+      ...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'],
+      // In databases of a few rows one plan is as good as the next: what is prepared is planned once.
+      'plan_cache_mode=force_generic_plan',
+    ],
   };
   endEarly(await startPostgres(settings), 'SIGQUIT', endings);
   return postgresUrl(settings);

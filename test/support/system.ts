@@ -33,6 +33,8 @@ export interface SystemOptions {
   readonly servers?: number;
   /** Puts a proxy between our processes and Temporal. */
   readonly temporalProxy?: boolean;
+  /** What stands between our processes and PostgreSQL; they hear its notifications directly. */
+  readonly through?: (databaseUrl: string) => string;
   /** The simulators keep what they know over a restart. */
   readonly keepGateways?: boolean;
 }
@@ -131,10 +133,10 @@ export async function openSystem(options: SystemOptions = {}): Promise<System> {
   };
   const temporalProxy = options.temporalProxy === true ? await proxied([temporal.address]) : null;
   const settings: ProcessSettings = {
-    databaseUrl: db.url,
+    databaseUrl: options.through?.(db.url) ?? db.url,
     temporal: { address: temporalProxy?.address ?? temporal.address, namespace: temporal.namespace },
     configFile: writeConfig(folder, gateways, options),
-    env: { LOG_LEVEL: 'warn' },
+    env: { LOG_LEVEL: 'warn', DATABASE_LISTEN_URL: db.url },
   };
   const ports = await freePorts(
     options.servers ?? 2,

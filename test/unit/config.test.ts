@@ -45,7 +45,7 @@ webhook_secrets: [{secret: ${SECRET}}]`;
 describe('the environment', () => {
   it('needs the database only; every other setting has its default', () => {
     expect(load(null)).toEqual({
-      database: { url: DATABASE_URL, listenUrl: DATABASE_URL, poolMax: 10 },
+      database: { url: DATABASE_URL, listenUrl: DATABASE_URL, poolMax: 10, prepared: 'auto' },
       temporal: { address: '127.0.0.1:7233', namespace: 'default' },
       http: { host: '127.0.0.1', port: 8080 },
       sources: [],
@@ -64,6 +64,7 @@ describe('the environment', () => {
     const config = load(null, {
       DATABASE_LISTEN_URL: 'postgres://direct:5432/paidonce',
       DATABASE_POOL_MAX: '25',
+      DATABASE_PREPARED_STATEMENTS: 'on',
       TEMPORAL_ADDRESS: 'temporal.internal:7233',
       TEMPORAL_NAMESPACE: 'payments',
       HOST: '0.0.0.0',
@@ -75,7 +76,7 @@ describe('the environment', () => {
       MAIL_FROM: 'Shop <shop@example.org>',
     });
     expect(config).toMatchObject({
-      database: { url: DATABASE_URL, listenUrl: 'postgres://direct:5432/paidonce', poolMax: 25 },
+      database: { url: DATABASE_URL, listenUrl: 'postgres://direct:5432/paidonce', poolMax: 25, prepared: 'on' },
       temporal: { address: 'temporal.internal:7233', namespace: 'payments' },
       http: { host: '0.0.0.0', port: 0 },
       mail: { smtpUrl: 'smtp://mail.internal:587', from: 'Shop <shop@example.org>' },
