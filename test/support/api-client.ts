@@ -15,6 +15,7 @@ export interface ApiCaller {
   get(path: string): Promise<ApiAnswer>;
   /** A string is sent as it is. */
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
+  patch(path: string, body: object): Promise<ApiAnswer>;
 }
 
 export const ALL_SCOPES: readonly ApiScope[] = ['orders', 'money', 'ops:read', 'ops:write'];
@@ -50,5 +51,6 @@ export function callerWithKey(url: string, key: string): ApiCaller {
   return {
     get: (path) => call('GET', path, undefined, {}),
     post: (path, body, headers = {}) => call('POST', path, body, headers),
+    patch: (path, body) => call('PATCH', path, body, {}),
   };
 }

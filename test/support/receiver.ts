@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 
@@ -6,6 +6,8 @@ import { Webhook } from 'standardwebhooks';
 export interface ReceivedWebhook {
   /** The `webhook-id`. */
   readonly id: string;
+  /** Of the request's address. */
+  readonly path: string;
   readonly headers: IncomingHttpHeaders;
   /** Byte for byte. */
   readonly text: string;
@@ -45,11 +47,11 @@ export async function startReceiver(): Promise<Receiver> {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('error', () => undefined);
-    request.on('end', () => void answerTo(request.headers, Buffer.concat(chunks).toString(), response));
+    request.on('end', () => void answerTo(request, Buffer.concat(chunks).toString(), response));
   });
-  async function answerTo(headers: IncomingHttpHeaders, text: string, response: ServerResponse): Promise<void> {
+  async function answerTo({ headers, url }: IncomingMessage, text: string, response: ServerResponse): Promise<void> {
     const webhook = {
-      ...{ id: String(headers['webhook-id']), headers, text, at: Date.now() },
+      ...{ id: String(headers['webhook-id']), path: url ?? '', headers, text, at: Date.now() },
       body: JSON.parse(text) as unknown,
     };
     const answer = typeof how === 'function' ? await how(webhook) : how;

@@ -10,6 +10,7 @@ import { callerWithKey, type ApiAnswer, type ApiCaller } from '../api-client.ts'
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { simSettings, startProcess, type ProcessSettings, type TestProcess } from '../processes.ts';
 import { mustNotOutliveUs } from '../reaper.ts';
+import { startReceiver, type Receiver } from '../receiver.ts';
 import { signedWebhook } from '../signed-webhook.ts';
 import { control, startSimulatorProcess } from '../simulator.ts';
 import { createTestNamespace, type TestNamespace } from '../temporal.ts';
@@ -34,6 +35,8 @@ export interface CrashWorld {
   readonly folder: string;
   readonly workers: Victims;
   readonly servers: Victims;
+  /** Somebody else's service, for endpoints. */
+  readonly receiver: Receiver;
   /** At an API process that nobody kills. */
   readonly api: ApiCaller;
   /** At another one. */
@@ -53,7 +56,10 @@ export async function openCrashWorld(built = false): Promise<CrashWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'paidonce-crash-'));
   const forgetFolder = mustNotOutliveUs('folder', folder);
   const configFile = join(folder, 'paidonce.json');
-  writeFileSync(configFile, JSON.stringify({ policies: { idempotency_lease: LEASE } }));
+  writeFileSync(
+    configFile,
+    JSON.stringify({ policies: { idempotency_lease: LEASE }, outgoing: { allow_networks: ['127.0.0.0/8'] } }),
+  );
   const settings: ProcessSettings = {
     databaseUrl: db.url,
     temporal: { address: temporal.address, namespace: temporal.namespace },
@@ -65,9 +71,10 @@ export async function openCrashWorld(built = false): Promise<CrashWorld> {
   const [workers, servers] = (['worker', 'server'] as const).map((kind) =>
     startVictims(kind, { settings, folder, bundle }),
   ) as [Victims, Victims];
-  const [steady, key] = await Promise.all([
+  const [steady, key, receiver] = await Promise.all([
     startProcess('server', settings),
     rotateApiKey(db.url, { client: 'shop', scopes: API_SCOPES }),
+    startReceiver(),
     startSimulatorProcess(sim),
     workers.current(),
     servers.current(),
@@ -81,7 +88,7 @@ export async function openCrashWorld(built = false): Promise<CrashWorld> {
   }
 
   return {
-    ...{ db, temporal, folder, workers, servers, row, control: tell },
+    ...{ db, temporal, folder, workers, servers, receiver, row, control: tell },
     api: callerWithKey(steady.url, key),
     apiAt: (server) => callerWithKey(server.url, key),
     async deliver(server, id, body) {
@@ -96,6 +103,7 @@ export async function openCrashWorld(built = false): Promise<CrashWorld> {
       expect(report.violations).toEqual([]);
     },
     async close() {
+      await receiver.close();
       await temporal.close();
       await db.drop();
       rmSync(folder, { recursive: true, force: true });

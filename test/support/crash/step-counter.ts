@@ -36,7 +36,7 @@ export function createStepCounter(planFile: string): StepCounter {
   function mentions(value: unknown): boolean {
     if (value === undefined || value === null) return false;
     const shown = textOf(value);
-    return [...tags].some((tag) => shown.includes(tag));
+    return [...tags].some((tag) => stands(tag, shown));
   }
 
   return {
@@ -57,6 +57,14 @@ export function createStepCounter(planFile: string): StepCounter {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
     },
   };
+}
+
+/** Whether the tag stands in the text; one that ends in a number not as the beginning of a longer one. */
+function stands(tag: string, text: string): boolean {
+  for (let at = text.indexOf(tag); at !== -1; at = text.indexOf(tag, at + 1)) {
+    if (!/\d$/.test(tag) || !/^\d/.test(text.slice(at + tag.length, at + tag.length + 1))) return true;
+  }
+  return false;
 }
 
 /** The workflow whose activity runs here, if one does. */

@@ -1,4 +1,5 @@
 import type { CrashScenario } from '../crash-scenario.ts';
+import { DELIVERY_SCENARIOS } from './deliveries.ts';
 import { MOVE_SCENARIOS } from './moves.ts';
 import { ORDER_SCENARIOS } from './orders.ts';
 import { PAYMENT_SCENARIOS } from './payments.ts';
@@ -8,4 +9,5 @@ export const CRASH_SCENARIOS: Readonly<Record<string, CrashScenario>> = {
   ...PAYMENT_SCENARIOS,
   ...MOVE_SCENARIOS,
   ...ORDER_SCENARIOS,
+  ...DELIVERY_SCENARIOS,
 };

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
+import { eventually } from '../../eventually.ts';
 import type { ApiAnswer } from '../../api-client.ts';
 import type { TestProcess } from '../../processes.ts';
 import type { CrashScenario } from '../crash-scenario.ts';
 import type { CrashWorld } from '../crash-world.ts';
-import { AMOUNT, expectPaidOnce, insist, order, orderId, paidOrder, paymentId } from './world-before.ts';
+import { AMOUNT, captured, expectPaidOnce, insist, order, orderId, paidOrder, paymentId } from './world-before.ts';
 
 /** A request under an Idempotency-Key, and what there is of it at the gateway in the end. */
 interface Keyed {
@@ -88,6 +89,40 @@ const CHECKOUT: Keyed = {
   },
 };
 
+/** An order's payment that is authorised, and that we have heard of. */
+async function authorized(world: CrashWorld, tag: string): Promise<void> {
+  await order(world, tag);
+  await captured(world, tag, { status: 'authorized' });
+  await eventually(`${paymentId(tag)} is authorised`, async () => {
+    await world.api.post(`${paymentPath(tag)}/confirm`);
+    return (await world.api.get(paymentPath(tag))).body.status === 'authorized';
+  });
+}
+
+const paymentPath = (tag: string): string => `/v1/payments/sim/${paymentId(tag)}`;
+const paymentThatIs = async (world: CrashWorld, tag: string, status: string) =>
+  (await world.atGateway()).payments.filter((one) => one.payment_id === paymentId(tag) && one.status === status);
+
+const CAPTURE: Keyed = {
+  prepare: authorized,
+  path: (tag) => `${paymentPath(tag)}/capture`,
+  body: () => ({}),
+  shownAt: (tag) => `${paymentPath(tag)}/capture`,
+  effects: (world, tag) => paymentThatIs(world, tag, 'captured'),
+  also: expectPaidOnce,
+};
+const VOID: Keyed = {
+  prepare: authorized,
+  path: (tag) => `${paymentPath(tag)}/void`,
+  body: () => ({}),
+  shownAt: (tag) => `${paymentPath(tag)}/void`,
+  effects: (world, tag) => paymentThatIs(world, tag, 'expired'),
+  async also(world, tag) {
+    const { body } = await world.api.get(`/v1/orders/${orderId(tag)}`);
+    expect(body).toMatchObject({ status: 'failed_final', amount_paid: 0 });
+  },
+};
+
 function send(world: CrashWorld, keyed: Keyed, tag: string, door: TestProcess | null): Promise<ApiAnswer> {
   const api = door === null ? world.api : world.apiAt(door);
   return api.post(keyed.path(tag), keyed.body(tag), { 'idempotency-key': keyOf(tag) });
@@ -129,6 +164,10 @@ export const MOVE_SCENARIOS: Readonly<Record<string, CrashScenario>> = {
   topUpWallet: scenario('worker', TOP_UP),
   'POST /v1/orders/…/checkout': scenario('server', CHECKOUT),
   startCheckout: scenario('worker', CHECKOUT),
+  'POST /v1/payments/…/capture': scenario('server', CAPTURE),
+  capturePayment: scenario('worker', CAPTURE),
+  'POST /v1/payments/…/void': scenario('server', VOID),
+  voidPayment: scenario('worker', VOID),
   reapIdempotencyKeys: {
     victim: 'worker',
     async prepare(world, tag) {
