@@ -1,6 +1,7 @@
 import { expect, expectTypeOf, it } from 'vitest';
 import type { z } from 'zod';
 import type { checkout, newOrder, order } from '../../src/api/schemas/order.ts';
+import type * as money from '../../src/api/schemas/money.ts';
 import type { confirmation, payment, timeline } from '../../src/api/schemas/payment.ts';
 import { PaidonceError } from '../../src/client/api-error.ts';
 import type * as client from '../../src/client/index.ts';
@@ -11,6 +12,17 @@ it("the client's types are those that the API checks and documents", () => {
   expectTypeOf<client.Checkout>().toEqualTypeOf<z.output<typeof checkout>>();
   expectTypeOf<client.Payment>().toEqualTypeOf<z.output<typeof payment>>();
   expectTypeOf<client.Confirmation>().toEqualTypeOf<z.output<typeof confirmation>>();
+  expectTypeOf<client.NewRefund>().toEqualTypeOf<z.input<typeof money.newRefund>>();
+  expectTypeOf<client.NewPayout>().toEqualTypeOf<z.input<typeof money.newPayout>>();
+  expectTypeOf<client.NewCharge>().toEqualTypeOf<z.input<typeof money.newCharge>>();
+  expectTypeOf<client.NewTopUp>().toEqualTypeOf<z.input<typeof money.newTopUp>>();
+  expectTypeOf<client.Refund>().toEqualTypeOf<z.output<typeof money.refund>>();
+  expectTypeOf<client.Payout>().toEqualTypeOf<z.output<typeof money.payout>>();
+  expectTypeOf<client.Charge>().toEqualTypeOf<z.output<typeof money.charge>>();
+  expectTypeOf<client.TopUp>().toEqualTypeOf<z.output<typeof money.topUp>>();
+  expectTypeOf<client.Capture>().toEqualTypeOf<z.output<typeof money.capture>>();
+  expectTypeOf<client.Void>().toEqualTypeOf<z.output<typeof money.voided>>();
+  expectTypeOf<client.Wallet>().toEqualTypeOf<z.output<typeof money.wallet>>();
   expectTypeOf<client.TimelineEntry>().toEqualTypeOf<z.output<typeof timeline>['data'][number]>();
 });
 
