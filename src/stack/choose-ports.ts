@@ -9,6 +9,8 @@ const DEFAULTS = {
   TEMPORAL_UI_PORT: 8233,
   // Not 5432: a PostgreSQL of the system's own listens there as often as not.
   PGPORT: 5433,
+  // Any free one: nobody but a scraper asks there, and .paidonce/dev.json tells it where.
+  WORKER_METRICS_PORT: 0,
 } as const;
 
 export type PortVariable = keyof typeof DEFAULTS;
@@ -25,6 +27,7 @@ export async function choosePorts(env: NodeJS.ProcessEnv, needed: readonly PortV
     TEMPORAL_PORT: 0,
     TEMPORAL_UI_PORT: 0,
     PGPORT: 0,
+    WORKER_METRICS_PORT: 0,
   };
   const named = new Map<number, PortVariable>();
   for (const variable of needed) {

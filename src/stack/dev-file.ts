@@ -17,6 +17,7 @@ export async function writeDevFile(
     database_url: settings.databaseUrl,
     api_key: apiKey,
     simulator_url: settings.simulatorUrl,
+    worker_metrics_url: settings.workerMetricsUrl,
     sources: { sim: { webhook_secret: webhookSecret } },
   };
   await writeFile(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });

@@ -14,6 +14,8 @@ export interface StackSettings {
   readonly namespace: string;
   readonly apiUrl: string;
   readonly simulatorUrl: string;
+  /** Where the worker shows its counts. */
+  readonly workerMetricsUrl: string;
   /** Null: a Temporal of somebody else's, and nobody said where its UI is. */
   readonly temporalUiUrl: string | null;
   /** What our processes are started with. */
@@ -25,6 +27,7 @@ export function neededPorts(env: NodeJS.ProcessEnv): PortVariable[] {
   return [
     'PORT',
     'SIMULATOR_PORT',
+    'WORKER_METRICS_PORT',
     ...(isSet(env['TEMPORAL_ADDRESS']) ? [] : (['TEMPORAL_PORT', 'TEMPORAL_UI_PORT'] as const)),
     ...(isSet(env['DATABASE_URL']) ? [] : (['PGPORT'] as const)),
   ];
@@ -50,6 +53,7 @@ export function stackSettings(env: NodeJS.ProcessEnv, ports: Ports, secrets: Dev
     HOST: '127.0.0.1',
     PORT: String(ports.PORT),
     SIMULATOR_PORT: String(ports.SIMULATOR_PORT),
+    WORKER_METRICS_PORT: String(ports.WORKER_METRICS_PORT),
     PAIDONCE_SIM_URL: simulatorUrl,
     PAIDONCE_SIM_API_KEY: secrets.simApiKey,
     PAIDONCE_SIM_WEBHOOK_SECRET: secrets.simWebhookSecret,
@@ -69,6 +73,7 @@ export function stackSettings(env: NodeJS.ProcessEnv, ports: Ports, secrets: Dev
     namespace,
     apiUrl,
     simulatorUrl,
+    workerMetricsUrl: `http://127.0.0.1:${String(ports.WORKER_METRICS_PORT)}/metrics`,
     temporalUiUrl,
     childEnv,
   };

@@ -92,6 +92,7 @@ describe('npm start', () => {
       database_url: expect.stringMatching(/^postgres:\/\/paidonce:\w+@127\.0\.0\.1:\d+\/paidonce$/),
       api_key: expect.stringMatching(/.{20,}/),
       simulator_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      worker_metrics_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/),
       sources: { sim: { webhook_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/=]{32,}$/) } },
     });
   });
@@ -100,6 +101,7 @@ describe('npm start', () => {
     expect(await isHealthy(dev.api_url)).toBe(true);
     expect((await fetch(dev.temporal_ui_url)).status).toBe(200);
     expect(await acceptsConnections(portOf(dev.simulator_url))).toBe(true);
+    expect(await (await fetch(dev.worker_metrics_url)).text()).toContain('paidonce_payments_applied_total');
     expect(await acceptsConnections(portOf(dev.temporal_address))).toBe(true);
     expect(await query(dev.database_url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });

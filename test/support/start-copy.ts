@@ -21,6 +21,7 @@ export interface DevFile {
   readonly database_url: string;
   readonly api_key: string;
   readonly simulator_url: string;
+  readonly worker_metrics_url: string;
   readonly sources: { readonly sim: { readonly webhook_secret: string } };
 }
 
