@@ -40,6 +40,8 @@ export interface ProcessSettings {
   readonly preload?: string;
   /** Runs what `npm run build` made: it starts in less than half the time. */
   readonly built?: boolean;
+  /** How long it may take to get ready, in milliseconds; two minutes without. */
+  readonly readyMs?: number;
   /** Goes before everything else. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -95,7 +97,11 @@ export async function startProcess(
     const running = await launch({ name, command: process.execPath, args, cwd: PROJECT, env, logFile, ipc: true });
     forget = mustNotOutliveUs('pid', running.pid);
     const ended = running.exited.then(() => 'ended' as const);
-    const outcome = await Promise.race([running.ready, ended, delay(READY_MS, 'late' as const, { ref: false })]);
+    const outcome = await Promise.race([
+      running.ready,
+      ended,
+      delay(settings.readyMs ?? READY_MS, 'late' as const, { ref: false }),
+    ]);
     if (outcome !== undefined) {
       await running.stop('SIGKILL', 0);
       throw new Error(`${name} ${outcome === 'late' ? 'did not get ready' : 'ended at its start'}:\n${tail(logFile)}`);

@@ -23,6 +23,8 @@ interface Waiting {
   letIn(): void;
 }
 
+/** A spare one is not ready before its turn comes, and a scenario in which others die may take an hour before that. */
+const LONGEST_WAIT_MS = 7_200_000;
 /** A death takes a moment, a start takes seconds. */
 const SPARE = 2;
 
@@ -44,16 +46,14 @@ export function startVictims(
       CRASH_BUNDLE: bundle,
       ...(kind === 'worker' && { CRASH_GATE: gate }),
     };
-    const started = startProcess(kind, { ...settings, preload, env });
+    const started = startProcess(kind, { ...settings, preload, env, readyMs: LONGEST_WAIT_MS });
+    const victim = started.then((process): Victim => ({
+      process,
+      arm: (what) => writeFileSync(plan, JSON.stringify(what)),
+    }));
     // It is awaited when its turn comes, and must not end the test before.
-    started.catch(() => undefined);
-    return {
-      letIn: () => writeFileSync(gate, ''),
-      victim: started.then((process) => ({
-        process,
-        arm: (what) => writeFileSync(plan, JSON.stringify(what)),
-      })),
-    };
+    victim.catch(() => undefined);
+    return { letIn: () => writeFileSync(gate, ''), victim };
   }
 
   let current = begin();
