@@ -248,6 +248,7 @@ create table disputes (
   closed_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  withheld boolean default true not null,
   constraint disputes_pkey PRIMARY KEY (source, dispute_id),
   constraint disputes_amount_check CHECK ((amount > 0)),
   constraint disputes_charged_back_check CHECK ((charged_back >= 0)),

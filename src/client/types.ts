@@ -109,6 +109,8 @@ export interface Payment {
     status: 'opened' | 'won' | 'lost';
     amount: number;
     currency: string;
+    /** Whether the gateway keeps the money back now. */
+    withheld: boolean;
     /** What the gateway has charged for it, less what it gave back. */
     fee: number;
     fee_currency: string;

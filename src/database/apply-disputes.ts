@@ -91,7 +91,9 @@ function shownStanding(shown: DisputeFacts, row: LockedDispute | null): DisputeS
   const fee = shown.fee ?? row?.fee ?? null;
   const feeCurrency = shown.fee === null ? (row?.feeCurrency ?? null) : shown.feeCurrency;
   const standing = disputeStanding([{ status, amount, currency, fee, feeCurrency, at: null }]);
-  return typeof standing === 'string' ? standing : { ...standing, openedAt: shown.openedAt };
+  // An inquiry becomes a dispute, and never the other way round: a look that shows less is an old one.
+  const withheld = shown.withheld || row?.withheld === true;
+  return typeof standing === 'string' ? standing : { ...standing, withheld, openedAt: shown.openedAt };
 }
 
 /** A posting has one currency, and so has the difference of two. */
@@ -110,7 +112,7 @@ async function save(
   row: LockedDispute | null,
   standing: DisputeStanding,
 ): Promise<LockedDispute | string> {
-  const { status, amount, currency, fee, feeCurrency } = standing;
+  const { status, amount, currency, withheld, fee, feeCurrency } = standing;
   if (!agrees(row, standing)) return DISPUTE_CURRENCIES_DIFFER;
   const stands = row?.status === status;
   // By the policy of the day on which it was lost.
@@ -118,19 +120,31 @@ async function save(
   const closedAt = standing.closedAt === null ? ((stands ? row.closedAt : null) ?? at) : new Date(standing.closedAt);
   const { rows } = await tx.query<LockedDispute>(
     `insert into disputes (source, dispute_id, payment_id, order_id, status, amount, currency, fee, fee_currency, revokes,
-                           fee_postings, corrections, opened_at, closed_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+                           withheld, fee_postings, corrections, opened_at, closed_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
      on conflict (source, dispute_id) do update set
        order_id = coalesce(disputes.order_id, excluded.order_id), status = excluded.status, amount = excluded.amount,
-       currency = excluded.currency, fee = excluded.fee, fee_currency = excluded.fee_currency, revokes = excluded.revokes,
+       currency = excluded.currency, fee = excluded.fee, fee_currency = excluded.fee_currency, revokes = excluded.revokes, withheld = excluded.withheld,
        fee_postings = excluded.fee_postings, corrections = excluded.corrections,
        opened_at = coalesce(excluded.opened_at, disputes.opened_at), closed_at = excluded.closed_at, updated_at = now()
      where disputes.payment_id = excluded.payment_id
      returning ${DISPUTE_COLUMNS}`,
     [
-      ...[source, disputeId, paymentId, order?.id ?? null, status, amount, currency, fee, feeCurrency, revokes],
+      ...[
+        source,
+        disputeId,
+        paymentId,
+        order?.id ?? null,
+        status,
+        amount,
+        currency,
+        fee,
+        feeCurrency,
+        revokes,
+        withheld,
+      ],
       (row?.feePostings ?? 0) + Number(fee !== (row?.fee ?? 0n)),
-      (row?.corrections ?? 0) + Number(stands && amount !== row.amount),
+      (row?.corrections ?? 0) + Number(stands && (amount !== row.amount || withheld !== row.withheld)),
       standing.openedAt === null ? null : new Date(standing.openedAt),
       status === 'opened' ? null : closedAt,
     ],

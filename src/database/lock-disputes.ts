@@ -10,6 +10,7 @@ export interface LockedDispute {
   readonly status: DisputeStatus;
   readonly amount: bigint;
   readonly currency: string;
+  readonly withheld: boolean;
   readonly fee: bigint;
   readonly feeCurrency: string;
   readonly revokes: boolean;
@@ -22,7 +23,7 @@ export interface LockedDispute {
 }
 
 export const DISPUTE_COLUMNS = `
-  source, dispute_id as "disputeId", payment_id as "paymentId", order_id as "orderId", status, amount, currency, fee,
+  source, dispute_id as "disputeId", payment_id as "paymentId", order_id as "orderId", status, amount, currency, withheld, fee,
   fee_currency as "feeCurrency", revokes, charged_back as "chargedBack", fee_postings as "feePostings", corrections,
   opened_at as "openedAt", closed_at as "closedAt"`;
 

@@ -31,6 +31,7 @@ export interface PaymentView {
     readonly status: DisputeStatus;
     readonly amount: bigint;
     readonly currency: string;
+    readonly withheld: boolean;
     readonly fee: bigint;
     readonly fee_currency: string;
     readonly opened_at: string | null;
@@ -60,7 +61,8 @@ export async function readPayment(db: Db, source: string, paymentId: string): Pr
                       'failure_code', r.failure_code) order by r.created_at, r.id), '[]')
              from refunds r where r.source = $1 and r.payment_id = $2) as refunds,
             (select coalesce(json_agg(json_build_object('dispute_id', d.dispute_id, 'status', d.status,
-                      'amount', d.amount::text, 'currency', d.currency, 'fee', d.fee::text, 'fee_currency', d.fee_currency,
+                      'amount', d.amount::text, 'currency', d.currency, 'withheld', d.withheld and d.status = 'opened',
+                      'fee', d.fee::text, 'fee_currency', d.fee_currency,
                       'opened_at', d.opened_at, 'closed_at', d.closed_at) order by d.created_at, d.dispute_id), '[]')
              from disputes d where d.source = $1 and d.payment_id = $2) as disputes
      from (select $1 as source, $2 as payment_id,

@@ -30,7 +30,7 @@ export async function settleDispute(
   if (from.status !== after.status) {
     await post(tx, after.status, from, after, await timesBefore(tx, from, after));
     await become(tx, after, from.status, after.status, cause);
-  } else if (from.amount !== after.amount) {
+  } else if (from.amount !== after.amount || from.withheld !== after.withheld) {
     await post(tx, 'corrected', from, after, from.corrections);
   }
   const fee = before?.fee ?? 0n;

@@ -5,10 +5,12 @@ import { CHARGEBACK_LOSSES, DISPUTED_FUNDS, DISPUTE_FEES, type Transfer } from '
 export interface DisputedMoney {
   readonly status: DisputeStatus;
   readonly amount: bigint;
+  /** Whether the gateway keeps it back while the dispute is open. */
+  readonly withheld: boolean;
 }
 
 /**
- * What moves in the books when a dispute changes: withheld while it is open, lost when it is lost, back at the gateway when it
+ * What moves in the books when a dispute changes: withheld while it is open, unless the gateway does not, lost when it is lost, back at the gateway when it
  * is won. The difference of two standings, so that their sum is right whatever lay between.
  *
  * @param before null where nothing stood before
@@ -31,7 +33,8 @@ export function disputeFeeTransfers(before: bigint, after: bigint, gateway: stri
 }
 
 function standing(money: DisputedMoney | null, status: DisputeStatus): bigint {
-  return money?.status === status ? money.amount : 0n;
+  if (money?.status !== status || (status === 'opened' && !money.withheld)) return 0n;
+  return money.amount;
 }
 
 function moved(from: string, to: string, amount: bigint): Transfer {

@@ -18,6 +18,8 @@ export interface DisputeStanding {
   readonly status: DisputeStatus;
   readonly amount: bigint;
   readonly currency: string;
+  /** Whether the gateway keeps the money back while the dispute is open. */
+  readonly withheld: boolean;
   readonly fee: bigint;
   readonly feeCurrency: string;
   readonly openedAt: number | null;
@@ -50,7 +52,7 @@ export function disputeStanding(reports: readonly DisputeReport[]): DisputeStand
   }
   const opened = ranked.flatMap((r) => (r.status === 'opened' && r.at !== null ? [r.at] : []));
   return {
-    ...{ status: last.status, amount, currency, fee: charged?.fee ?? 0n, feeCurrency },
+    ...{ status: last.status, amount, currency, withheld: true, fee: charged?.fee ?? 0n, feeCurrency },
     openedAt: opened.length === 0 ? null : Math.min(...opened),
     closedAt: last.status === 'opened' ? null : last.at,
   };

@@ -6,7 +6,7 @@ export const DISPUTE_MACHINE: StateMachine<DisputeStatus> = {
   about:
     "A customer contests a payment at the bank. It never changes its order's status: the order is flagged as disputed while one is open or lost.",
   states: {
-    opened: 'The bank has asked; the money is withheld until it decides.',
+    opened: 'The bank has asked; the money is withheld until it decides, unless it only inquires.',
     won: 'The money is back. An inquiry that ends, or a dispute that was prevented, is won, too.',
     lost: 'The money is gone.',
   },

@@ -63,6 +63,8 @@ export interface DisputeFacts {
   /** What is contested; null where the object lacks it, which is never zero. */
   readonly amount: bigint | null;
   readonly currency: string | null;
+  /** Whether the gateway keeps the money back until it is decided; not while a bank only inquires. */
+  readonly withheld: boolean;
   /** What the gateway has charged for it so far, less what it gave back; null where it does not say. */
   readonly fee: bigint | null;
   /** The account's currency, which may be another one; null: the same. */

@@ -69,7 +69,7 @@ describe('an event about a dispute', () => {
 describe('where the gateway shows its disputes', () => {
   const shown = (ids: { disputeId: string; paymentId: string }, more: Partial<DisputeFacts>): DisputeFacts => ({
     ...{ disputeId: ids.disputeId, paymentId: ids.paymentId, status: 'opened', amount: 10_000n, currency: 'EUR' },
-    ...{ fee: null, feeCurrency: null, openedAt: null, ...more },
+    ...{ withheld: true, fee: null, feeCurrency: null, openedAt: null, ...more },
   });
 
   it('what it shows is the truth: an event that claims more waits, an older one is old news', async () => {
@@ -85,6 +85,40 @@ describe('where the gateway shows its disputes', () => {
     const unknown = await dispute(lab.db.pool, { ...ids, disputeId: 'dp_unknown', status: 'opened' }, { disputes: [] });
     expect(unknown).toMatchObject({ pendingEvents: 1 });
   });
+
+  it.each([
+    ['opened', ['opened'], 10_000, 0],
+    ['won', ['opened', 'won'], 0, 0],
+    ['lost', ['opened', 'lost'], 0, 10_000],
+    ['lost', ['lost'], 0, 10_000],
+    ['won', [], 0, 0],
+  ] as const)(
+    'an inquiry flags the order and withholds nothing; what it becomes is booked then (%s after %j)',
+    async (end, then, withheld, lost) => {
+      const ids = await lab.paidOrder();
+      const see = (more: Partial<DisputeFacts>) =>
+        dispute(lab.db.pool, { ...ids, status: 'opened' }, { disputes: [shown(ids, more)] });
+      const books = () =>
+        lab.rows(
+          `select account, sum(case side when 'debit' then amount else -amount end)::int as sum from ledger_entries
+           where payment_id = $1 and account in ('disputed_funds', 'chargeback_losses') group by account having
+           sum(case side when 'debit' then amount else -amount end) <> 0`,
+          ids.paymentId,
+        );
+      await see({ withheld: false });
+      await see({ withheld: false });
+      expect(await books()).toEqual([]);
+      expect(await lab.standing(ids)).toMatchObject({ disputes: [{ status: 'opened' }], order: [{ disputed: true }] });
+      for (const status of then) await see({ status });
+      // From a replica that lags: an inquiry again.
+      await see({ withheld: false, ...(then.length === 0 && { status: end }) });
+      expect(await lab.standing(ids)).toMatchObject({ disputes: [{ status: end }] });
+      expect(await books()).toEqual([
+        ...(withheld > 0 ? [{ account: 'disputed_funds', sum: withheld }] : []),
+        ...(lost > 0 ? [{ account: 'chargeback_losses', sum: lost }] : []),
+      ]);
+    },
+  );
 
   it('its fee comes in the currency of the account, grows and shrinks with what is charged, and an end is never taken back', async () => {
     const ids = await lab.paidOrder();

@@ -73,7 +73,10 @@ describe('what all reports of a dispute come to', () => {
 });
 
 describe('what a dispute moves in the books', () => {
-  const money: fc.Arbitrary<DisputedMoney> = fc.record({ status, amount: fc.bigInt({ min: 1n, max: 9n }) });
+  const money: fc.Arbitrary<DisputedMoney> = fc.record({
+    ...{ status, withheld: fc.boolean() },
+    amount: fc.bigInt({ min: 1n, max: 9n }),
+  });
   const sumOf = (transfers: readonly Transfer[], account: string) =>
     ledgerLines({ key: 'k', currency: 'EUR', transfers }).reduce(
       (sum, line) => (line.account !== account ? sum : sum + (line.side === 'debit' ? line.amount : -line.amount)),
@@ -85,21 +88,28 @@ describe('what a dispute moves in the books', () => {
       fc.property(fc.array(money, { minLength: 1, maxLength: 6 }), (path) => {
         const moved = path.flatMap((after, at) => disputeTransfers(path[at - 1] ?? null, after, 'gateway'));
         const end = path.at(-1);
-        expect(sumOf(moved, 'disputed_funds')).toBe(end?.status === 'opened' ? end.amount : 0n);
+        expect(sumOf(moved, 'disputed_funds')).toBe(end?.status === 'opened' && end.withheld ? end.amount : 0n);
         expect(sumOf(moved, 'chargeback_losses')).toBe(end?.status === 'lost' ? end.amount : 0n);
       }),
     );
   });
 
   it('goes from what was withheld to the losses at once, and back to the gateway when it is won', () => {
-    const lines = (from: DisputedMoney['status'] | null, to: DisputedMoney['status']) =>
+    const lines = (from: DisputedMoney['status'] | null, to: DisputedMoney['status'], withheld = true) =>
       ledgerLines({
         ...{ key: 'k', currency: 'EUR' },
-        transfers: disputeTransfers(from && { status: from, amount: 5n }, { status: to, amount: 5n }, 'gateway'),
+        transfers: disputeTransfers(
+          from && { status: from, amount: 5n, withheld },
+          { status: to, amount: 5n, withheld },
+          'gateway',
+        ),
       }).map(({ account, side }) => `${side} ${account}`);
     expect(lines(null, 'opened')).toEqual(['debit disputed_funds', 'credit gateway']);
     expect(lines('opened', 'lost')).toEqual(['debit chargeback_losses', 'credit disputed_funds']);
     expect(lines('opened', 'won')).toEqual(['debit gateway', 'credit disputed_funds']);
+    expect(lines(null, 'opened', false)).toEqual([]);
+    expect(lines('opened', 'won', false)).toEqual([]);
+    expect(lines('opened', 'lost', false)).toEqual(['debit chargeback_losses', 'credit gateway']);
     expect(lines('won', 'lost')).toEqual(['debit chargeback_losses', 'credit gateway']);
     expect(disputeFeeTransfers(15n, 0n, 'gateway')).toEqual([
       { debit: 'gateway', credit: 'dispute_fees', amount: 15n },

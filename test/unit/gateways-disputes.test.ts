@@ -31,7 +31,7 @@ describe("a dispute at Stripe, in the shape of today's API", () => {
     const { gateway, requests } = await stripeThat(answers({ ...STRIPE, status }));
     expect(await gateway.fetchDispute('du_1')).toEqual({
       ...{ disputeId: 'du_1', paymentId: 'pi_1', status: ours, amount: 1999n, currency: 'EUR' },
-      ...{ fee: null, feeCurrency: null, openedAt: 1_764_500_000_000 },
+      ...{ fee: null, feeCurrency: null, openedAt: 1_764_500_000_000, withheld: !status.startsWith('warning_') },
     });
     expect(requests.map(({ path }) => path)).toEqual(['/v1/disputes/du_1']);
   });
@@ -120,7 +120,8 @@ describe('a dispute at Razorpay', () => {
     const { gateway, requests } = await razorpayThat(answers({ ...entity, status }));
     expect(await gateway.fetchDispute('disp_1')).toEqual({
       ...{ disputeId: 'disp_1', paymentId: 'pay_1', status: ours, amount: 10_000n, currency: 'INR' },
-      ...{ fee: null, feeCurrency: null, openedAt: 1_764_500_000_000 },
+      // Nothing of it was deducted.
+      ...{ fee: null, feeCurrency: null, openedAt: 1_764_500_000_000, withheld: false },
     });
     expect(requests.map(({ path }) => path)).toEqual(['/v1/disputes/disp_1']);
   });

@@ -27,6 +27,7 @@ export const payment = z
           status: z.enum(['opened', 'won', 'lost']),
           amount,
           currency: z.string(),
+          withheld: z.boolean().describe('Whether the gateway keeps the money back now.'),
           fee: amount.describe('What the gateway has charged for it, less what it gave back.'),
           fee_currency: z.string(),
           opened_at: time.nullable(),

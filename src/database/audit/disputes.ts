@@ -45,7 +45,7 @@ export const DISPUTE_CHECKS: readonly Check[] = [
     invariant: 'dispute_in_the_books',
     requirement: 'C2',
     promise:
-      'The books withhold what an open dispute contests, have lost what a lost one did, hold nothing of one that was won, and the fees are what the gateway charged.',
+      'The books withhold what an open dispute contests and the gateway keeps back, have lost what a lost one did, hold nothing of one that was won, and the fees are what the gateway charged.',
     sql: `
       with posted as (
         select regexp_replace(regexp_replace(e.source_event_id, '^dispute_[a-z]+:', ''), '#[0-9]+$', '') as name,
@@ -57,7 +57,7 @@ export const DISPUTE_CHECKS: readonly Check[] = [
         from ledger_entries e where e.account in ('disputed_funds', 'chargeback_losses', 'dispute_fees') group by 1
       ), due as (
         select ${IDS}, d.status, replace(${NAME}, '#', '%23') as name,
-               case d.status when 'opened' then d.amount else 0 end as withheld,
+               case when d.status = 'opened' and d.withheld then d.amount else 0 end as withheld,
                case d.status when 'lost' then d.amount else 0 end as lost, d.fee
         from disputes d)
       select d.order_id, coalesce(d.source, p.source) as source, coalesce(d.payment_id, p.payment_id) as payment_id, d.dispute_id,

@@ -27,6 +27,8 @@ function disputeFacts(dispute: unknown): DisputeFacts | null {
   return {
     ...{ disputeId, paymentId, status, currency: currency ?? null, fee: null, feeCurrency: null },
     amount: isoAmount(dispute['amount'], currency),
+    // By default Razorpay takes the money only when the dispute is lost.
+    withheld: dispute['amount_deducted'] !== 0,
     openedAt: readTime(dispute['created_at']) ?? null,
   };
 }

@@ -211,6 +211,11 @@ export function readDisputeState(status: unknown): DisputeStatus | null {
   return DISPUTE_STATES.get(status) ?? null;
 }
 
+/** Whether the money is kept back: not while the bank only inquires, which ends in `warning_closed` or becomes a dispute. */
+export function withholdsMoney(status: unknown): boolean {
+  return typeof status !== 'string' || !status.startsWith('warning_');
+}
+
 /** Something about it changed, its money or its state: what it is now is looked up. */
 function readChangedDispute(object: JsonObject): RawFacts {
   return dispute(object, readDisputeState(object['status']));

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../event-body.ts';
 import { readCurrency, readId, readTime } from '../fields.ts';
 import { toIsoAmount } from '../minor-units.ts';
 import { STRIPE_CURRENCIES } from './currencies.ts';
-import { idOf, paymentOf, readDisputeState } from './event-kinds.ts';
+import { idOf, paymentOf, readDisputeState, withholdsMoney } from './event-kinds.ts';
 import { isoAmount } from './facts.ts';
 import { isStripeId } from './ids.ts';
 import type { StripeApi } from './stripe-api.ts';
@@ -32,6 +32,7 @@ function disputeFacts(dispute: unknown): DisputeFacts | null {
   return {
     ...{ disputeId, paymentId, status, currency: currency ?? null },
     amount: isoAmount(dispute['amount'], currency),
+    withheld: withholdsMoney(dispute['status']),
     fee: charged?.fee ?? null,
     feeCurrency: charged?.currency ?? null,
     openedAt: readTime(dispute['created']) ?? null,
