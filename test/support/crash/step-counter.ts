@@ -48,6 +48,8 @@ export function createStepCounter(planFile: string): StepCounter {
     learn: (id) => void tags.add(id),
     step(when, what) {
       const { at, log } = current();
+      // The plan went between the question and the step.
+      if (log === '') return;
       count += 1;
       appendFileSync(log, `${count} ${when} ${what}\n`);
       const here = typeof at === 'string' ? `${when} ${what}`.startsWith(at) : count === at;
