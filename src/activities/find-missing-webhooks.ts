@@ -30,8 +30,8 @@ export interface ListedPage {
 const PAGE = 100;
 /** A gateway's trouble is over within the hour, or is somebody's to look at: the payments themselves are not late yet. */
 const ALERT_AFTER_MS = 60 * 60_000;
-/** How a gateway says that it does not know a cursor any more. */
-const CURSOR_REFUSED = /^(unknown_cursor|resource_missing|http_4(00|04|10|22))$/;
+/** How gateways say that they do not know a cursor any more; a 404 without a word is about the list, not the place in it. */
+const CURSOR_REFUSED = /^(unknown_cursor|resource_missing|http_4(00|10))$/;
 
 /**
  * Lists one page of what the gateway says that it sent and takes in what never came (H2). The place moves only once all of the page is

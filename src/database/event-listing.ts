@@ -22,8 +22,17 @@ interface Row {
 }
 
 /**
- * Where a source's listing stands. The first time it begins with what may be this installation's: from the first event or order
- * that it knows, less the time by which an event may come before its order.
+ * As far back as a first listing goes at most: what gateways themselves keep. A month of events is also what the search for the first one
+ * goes through at most, and a source without any has no such search.
+ */
+const FIRST = `
+  select received_at from webhook_events
+  where source = $1 and received_at > now() - interval '30 days' and exists (select from webhook_events where source = $1)
+  order by received_at limit 1`;
+
+/**
+ * Where a source's listing stands. The first time it begins with what may be this installation's: with the first event that it has of
+ * the source, or now, less the time by which an event may come before its order.
  */
 export async function readEventListing(db: Db, source: string, orderWaitMs: number): Promise<EventListing> {
   const read = () =>
@@ -35,8 +44,7 @@ export async function readEventListing(db: Db, source: string, orderWaitMs: numb
   if (rows.length === 0) {
     await db.query(
       `insert into event_listings (source, since)
-       select $1, least(now(), (select min(received_at) from webhook_events where source = $1),
-                        (select min(created_at) from orders)) - make_interval(secs => $2::float8 / 1000)
+       select $1, least(now(), (${FIRST})) - make_interval(secs => $2::float8 / 1000)
        on conflict do nothing`,
       [source, orderWaitMs],
     );
