@@ -1,8 +1,8 @@
 import type { AdmittedEvent } from './admit-event.ts';
 import type { DisputeStatus } from './event-reading.ts';
-import type { PaymentStatus } from './payment-states.ts';
+import { paymentReaches, type PaymentStatus } from './payment-states.ts';
 import type { GatewayRefundStatus, RefundStatus } from './refund-states.ts';
-import { weighDisputeEvent, weighPaymentEvent, weighRefundEvent } from './weigh-event.ts';
+import { type EventWeight, weighDisputeEvent, weighRefundEvent } from './weigh-event.ts';
 
 /** What our tables say of the things that an event names; null where they do not know one. */
 export interface KnownStates {
@@ -24,7 +24,7 @@ export function isNews(event: AdmittedEvent, known: KnownStates): boolean {
   if (known.claimed) return false;
   switch (event.subject) {
     case 'payment':
-      return claimsMore(weighPaymentEvent(event.claimed as PaymentStatus | null, known.payment));
+      return isPaymentNews(event.claimed as PaymentStatus | null, known.payment);
     case 'refund':
       // A hint that names no refund: each refund has events of its own.
       if (event.claimed === null) return known.payment === null;
@@ -40,7 +40,13 @@ export function isNews(event: AdmittedEvent, known: KnownStates): boolean {
   }
 }
 
-function claimsMore(weight: ReturnType<typeof weighPaymentEvent>): boolean {
+/** What is known here is no fetch: where each can follow the other, as failed and pending, what happened may be the later one. */
+function isPaymentNews(claimed: PaymentStatus | null, known: PaymentStatus | null): boolean {
+  if (known === null) return true;
+  return claimed !== null && claimed !== known && paymentReaches(known, claimed);
+}
+
+function claimsMore(weight: EventWeight): boolean {
   return weight === 'claims_more';
 }
 

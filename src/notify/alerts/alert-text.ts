@@ -37,9 +37,17 @@ export function alertText({ type, alerts }: AlertMessage): AlertText {
       ...(alerts.length === 1 ? [] : countByKind(alerts)),
       ...shown,
       ...(more > 0 ? [`- and ${more} more`] : []),
-      ...(type === 'recovered' ? [] : ['See: npx paidonce dead-letters list']),
+      ...(type === 'recovered' ? [] : [`See: ${whereToLook(alerts)}`]),
     ],
   };
+}
+
+function whereToLook(alerts: readonly Alert[]): string {
+  const audited = alerts.filter(({ kind }) => kind === 'audit_violation').length;
+  return [
+    ...(audited < alerts.length ? ['npx paidonce dead-letters list'] : []),
+    ...(audited > 0 ? ['npx paidonce audit'] : []),
+  ].join(', ');
 }
 
 function title(type: AlertMessage['type'], alerts: readonly Alert[]): string {
