@@ -4,7 +4,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createFindMissingWebhooks, type ListedPage } from '../../src/activities/find-missing-webhooks.ts';
 import { runAudit } from '../../src/database/audit.ts';
 import { readEvent } from '../../src/database/read-event.ts';
+import type { Delivery } from '../../src/database/delivery-statement.ts';
 import { storeDelivery } from '../../src/database/store-delivery.ts';
+import { storeFoundEvents } from '../../src/database/store-found-events.ts';
 import { DEFAULT_POLICIES, type Policies } from '../../src/domain/policies.ts';
 import { admitted } from '../../src/gateways/admitted.ts';
 import type { Logger } from '../../src/telemetry/log.ts';
@@ -60,16 +62,18 @@ async function pass(
   return all;
 }
 
-/** Its webhook, as the API stores it. */
-async function deliver({ id, ...body }: ListedEntry, bytes = JSON.stringify(body)): Promise<void> {
+/** Its webhook, as the API takes it. */
+function webhookOf({ id, ...body }: ListedEntry, bytes = JSON.stringify(body)): Delivery {
   const buffer = Buffer.from(bytes);
   const headers = { 'webhook-id': id };
   const bodySha256 = createHash('sha256').update(buffer).digest();
-  await storeDelivery(database.pool, {
+  return {
     ...admitted(DEFAULT_POLICIES, gateway.source, buffer, headers, bodySha256),
     ...{ source: 'sim', body: buffer, bodySha256, headers: JSON.stringify(headers), remoteAddress: null },
-  });
+  };
 }
+
+const deliver = (entry: ListedEntry, bytes?: string) => storeDelivery(database.pool, webhookOf(entry, bytes));
 
 const entries = (n: number, minutes: number, prefix = 'e') =>
   Array.from({ length: n }, (_, at) => listedEntry(`${prefix}${at}`, minutes));
@@ -117,6 +121,14 @@ describe('an entry of the list', () => {
     gateway.list = before;
     expect((await pass()).found).toHaveLength(150);
     gateway.list = [...before.slice(0, 20), listedEntry('late', 30), ...before.slice(20)];
+    expect((await pass()).found).toEqual(['late']);
+  });
+
+  it('that appears late among young ones is found, although older ones follow', async () => {
+    const [young, old] = [entries(100, 30, 'young'), entries(150, 90, 'old')];
+    gateway.list = [...young, ...old];
+    await pass();
+    gateway.list = [...young.slice(0, 20), listedEntry('late', 30), ...young.slice(20), ...old];
     expect((await pass()).found).toEqual(['late']);
   });
 
@@ -224,6 +236,14 @@ describe('a webhook that comes after its event was found', () => {
     expect(await countOf('dead_letters')).toBe(0);
   });
 
+  it('or just before it is stored leaves nothing to be found', async () => {
+    const entry = listedEntry('quicker');
+    await deliver(entry);
+    expect(await storeFoundEvents(database.pool, [webhookOf(entry)])).toEqual([]);
+    expect(await event('quicker')).toMatchObject({ found_at: null, deliveries: [{ differs: false }] });
+    expect(await countOf('webhook_deliveries')).toBe(1);
+  });
+
   it('or in the same instant is one event, and never two', async () => {
     const all = entries(20, 10, 'same');
     gateway.list = all;
@@ -281,17 +301,18 @@ describe('a gateway that gives no list', () => {
   ])(
     'because it %s is told to the operator, and the next run goes on where this one stopped',
     async (_what, status, body, says) => {
-      gateway.list = entries(150, 90);
+      gateway.list = entries(150, 30);
       const findMissingWebhooks = finder();
       await findMissingWebhooks('sim');
       gateway.trouble = { status, body };
-      // A place that is not known is forgotten first, once.
       const refused = await pass();
       expect(refused).toMatchObject({ listed: 0, found: [] });
       expect(refused.problem).toContain(says);
       expect(warned.at(-1)).toMatchObject({ text: 'events not listed' });
       gateway.trouble = null;
-      expect((await pass()).found).toHaveLength(50);
+      const after = await pass();
+      expect(after.listed).toBe(50);
+      expect(after.found).toHaveLength(50);
       expect(await countOf('event_listings where last_error is not null')).toBe(0);
     },
   );
