@@ -6,8 +6,8 @@ import { PATIENT } from './retry.ts';
 
 const activities = proxyActivities<Activities>(PATIENT);
 
-/** Three steps of history a page: well below what a run should hold, and fifty thousand entries. */
-const MOST_PAGES = 500;
+/** Six events of history a page, well below what a run should hold; every five minutes that is eighty entries a second. */
+const MOST_PAGES = 250;
 /** The schedule's next run goes on from there; it would be skipped while this one is open. */
 const LONGEST_MS = 4 * 60_000;
 /** A result that nobody can read to its end helps nobody. */

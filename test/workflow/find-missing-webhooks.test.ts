@@ -1,4 +1,7 @@
+import { fileURLToPath } from 'node:url';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ListedPage } from '../../src/activities/find-missing-webhooks.ts';
 import { readTimeline } from '../../src/database/read-timeline.ts';
 import { readEvent } from '../../src/database/read-event.ts';
 import { runAudit } from '../../src/database/audit.ts';
@@ -8,11 +11,14 @@ import type { MissingWebhooks } from '../../src/workflows/messages.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPaymentLab, type PaymentLab } from '../support/payment-lab.ts';
 import { seedOrder } from '../support/seed.ts';
+import { createTestNamespace, type TestNamespace } from '../support/temporal.ts';
 
 let lab: PaymentLab;
+let temporal: TestNamespace;
 beforeAll(async () => {
+  temporal = await createTestNamespace();
   // Whatever is listed is old enough to be missed.
-  lab = await openPaymentLab({ policies: { missingWebhookAfterMs: 1 } });
+  lab = await openPaymentLab({ temporal, policies: { missingWebhookAfterMs: 1 } });
 });
 afterAll(() => lab.close());
 beforeEach(() => lab.control('reset'));
@@ -60,4 +66,29 @@ describe('an event whose webhook never came', () => {
     await find();
     expect(await find()).toMatchObject({ listed: 1, found: 0 });
   });
+});
+
+describe('a list that never ends', () => {
+  it('is left after a bounded number of pages, and says that it goes on', async () => {
+    let pages = 0;
+    const endless = (): Promise<ListedPage> => {
+      pages += 1;
+      return Promise.resolve({ listed: 100, found: [`evt_${pages}`], left: 1, more: true, problem: null });
+    };
+    const connection = await NativeConnection.connect({ address: temporal.address });
+    const taskQueue = 'endless';
+    const worker = await Worker.create({
+      ...{ connection, namespace: temporal.namespace, taskQueue },
+      workflowsPath: fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url)),
+      activities: { findMissingWebhooks: endless },
+    });
+    const options = { ...findMissingStartOptions('endless'), taskQueue };
+    const result = (await worker.runUntil(
+      temporal.client.workflow.execute('findMissingWebhooks', options),
+    )) as MissingWebhooks;
+    await connection.close();
+    expect(pages).toBeLessThanOrEqual(250);
+    expect(result).toMatchObject({ listed: pages * 100, found: pages, left: pages, unfinished: true });
+    expect(result.examples).toHaveLength(Math.min(pages, 100));
+  }, 120_000);
 });
