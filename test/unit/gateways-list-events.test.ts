@@ -104,6 +104,23 @@ describe('Stripe', () => {
     expect((await listAll(gateway, 0, `${NOW - DAY}.${NOW - HOUR}.evt_99`)).events).toHaveLength(50);
   });
 
+  it('that cannot narrow its list is asked for all of it, and a place that it does not know is no such case', async () => {
+    const narrow = await stripeThat(({ path }, response) =>
+      path.includes('types')
+        ? sendJson(response, 400, { error: { type: 'invalid_request_error' } })
+        : sendJson(response, 200, { object: 'list', data: [intent('evt_1', NOW - 60)], has_more: false }),
+    );
+    expect((await listAll(narrow.gateway, NOW - HOUR)).events).toHaveLength(1);
+    const { gateway, requests } = await stripeThat(
+      refusal(400, { type: 'invalid_request_error', code: 'resource_missing', param: 'starting_after' }),
+    );
+    expect(await failureOf(listAll(gateway, NOW - HOUR))).toMatchObject({
+      kind: 'temporary',
+      code: 'resource_missing',
+    });
+    expect(requests).toHaveLength(1);
+  });
+
   it.each([
     ['refuses', refusal(403, { type: 'invalid_request_error' }), 'unauthorized'],
     ['fails', refusal(500, { type: 'api_error' }), 'http_500'],
