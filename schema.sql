@@ -99,6 +99,15 @@ create table api_keys (
   constraint api_keys_pkey PRIMARY KEY (key_sha256)
 );
 
+create table audit_results (
+  only_one boolean default true not null,
+  at timestamp with time zone not null,
+  checked integer not null,
+  violations jsonb not null,
+  constraint audit_results_pkey PRIMARY KEY (only_one),
+  constraint audit_results_only_one_check CHECK (only_one)
+);
+
 create table bookings (
   order_id text not null,
   line_id text not null,
@@ -278,6 +287,19 @@ create table endpoints (
   updated_at timestamp with time zone default now() not null,
   constraint endpoints_pkey PRIMARY KEY (id),
   constraint endpoints_event_types_check CHECK ((cardinality(event_types) > 0))
+);
+
+create table event_listings (
+  source text not null,
+  since timestamp with time zone not null,
+  settled text,
+  place text,
+  under_way boolean default false not null,
+  ended_at timestamp with time zone,
+  failing_since timestamp with time zone,
+  last_error text,
+  constraint event_listings_pkey PRIMARY KEY (source),
+  constraint event_listings_check CHECK (((failing_since IS NULL) = (last_error IS NULL)))
 );
 
 create table gateway_calls (
@@ -640,7 +662,8 @@ create table webhook_deliveries (
   body bytea not null,
   headers jsonb not null,
   remote_address text,
-  differs boolean default false not null
+  differs boolean default false not null,
+  found boolean default false not null
 ) partition by RANGE (received_at);
 
 create table webhook_events (
@@ -669,6 +692,7 @@ create table webhook_events (
   amount bigint,
   currency text,
   fee bigint,
+  found_at timestamp with time zone,
   constraint webhook_events_pkey PRIMARY KEY (source, event_id),
   constraint webhook_events_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'processed'::text, 'ignored'::text, 'held'::text]))),
   constraint webhook_events_subject_check CHECK ((subject = ANY (ARRAY['payment'::text, 'refund'::text, 'dispute'::text, 'payout'::text])))

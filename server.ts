@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { createServer } from './src/api/create-server.ts';
-import type { Source } from './src/api/receive/admitted.ts';
+import type { Source } from './src/gateways/admitted.ts';
 import { createHandOvers } from './src/api/receive/hand-overs.ts';
 import { createRefusalCounter } from './src/api/receive/refusal-counter.ts';
 import { configWarnings, loadConfigOrExit, summariseConfig } from './src/config.ts';

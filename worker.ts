@@ -70,7 +70,11 @@ const connection = await NativeConnection.connect({ address }).catch((err: unkno
 });
 const clientConnection = await Connection.connect({ address });
 const client = new Client({ connection: clientConnection, namespace });
-await ensureSchedules(client, log, [...sources.keys()]);
+await ensureSchedules(
+  client,
+  log,
+  [...sources].map(([name, { gateway }]) => ({ name, listsEvents: gateway.capabilities.listsEvents !== null })),
+);
 
 const relay: RelayLoop[] = [];
 const wakeRelay = () => {

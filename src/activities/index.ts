@@ -1,3 +1,4 @@
+import { createAuditDatabase } from './audit-database.ts';
 import { createCleanUp } from './clean-up.ts';
 import { createDecide } from './decide.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -7,6 +8,7 @@ import { createExecuteCardPayment } from './execute-card-payment.ts';
 import { createExecutePayout } from './execute-payout.ts';
 import { createExecuteRefund } from './execute-refund.ts';
 import { createExpireOrder } from './expire-order.ts';
+import { createFindMissingWebhooks } from './find-missing-webhooks.ts';
 import { createLookAtAuthorizationMove } from './look-at-authorization-move.ts';
 import { createLookAtCardPayment } from './look-at-card-payment.ts';
 import { createLookAtPayout } from './look-at-payout.ts';
@@ -40,6 +42,8 @@ export function createActivities(deps: Dependencies) {
     loseDelivery: createLoseDelivery(deps),
     reapIdempotencyKeys: createReapIdempotencyKeys(deps),
     reconcileRuns: createReconcileRuns(deps),
+    findMissingWebhooks: createFindMissingWebhooks(deps),
+    auditDatabase: createAuditDatabase(deps),
     cleanUp: createCleanUp(deps),
   };
 }

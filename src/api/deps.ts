@@ -4,7 +4,7 @@ import type { AlertChannelName } from '../domain/plan-alerts.ts';
 import type { Policies } from '../domain/policies.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Source } from './receive/admitted.ts';
+import type { Source } from '../gateways/admitted.ts';
 import type { HandOvers } from './receive/hand-overs.ts';
 
 /** What the audit found. */

@@ -1,7 +1,7 @@
 import { Problem } from '../domain/problem.ts';
 import type { ApiDeps } from './deps.ts';
 import { mistake } from './mistakes.ts';
-import type { Source } from './receive/admitted.ts';
+import type { Source } from '../gateways/admitted.ts';
 
 const CANNOT = {
   chargesSavedCards: 'cannot charge a saved card without its holder',

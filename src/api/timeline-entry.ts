@@ -6,6 +6,7 @@ export interface TimelineEntry {
   readonly at: string;
   readonly kind:
     | 'delivery'
+    | 'found'
     | 'handed_over'
     | 'decided'
     | 'consequence'
@@ -27,6 +28,10 @@ const SAYS: Readonly<Record<TimelineRow['what'], (data: Data) => Omit<TimelineEn
   delivery: (d) => ({
     kind: 'delivery',
     text: `${d['event_type']} ${d['event_id']} delivered${d['repeat'] ? ' again' : ''}${d['differs'] ? ', with other bytes' : ''}`,
+  }),
+  found: (d) => ({
+    kind: 'found',
+    text: `${d['event_type']} ${d['event_id']} found at the gateway; its webhook ${d['came'] ? 'had not come' : 'never came'}`,
   }),
   handed_over: (d) => ({ kind: 'handed_over', text: `${d['event_id']} handed over to the payment's workflow` }),
   event: (d) => ({ kind: 'decided', text: eventText(d) }),

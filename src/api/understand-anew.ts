@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FullEventView } from '../database/read-event.ts';
 import { readmitEvent } from '../database/readmit-event.ts';
 import type { ApiDeps } from './deps.ts';
-import { admitted } from './receive/admitted.ts';
+import { admitted } from '../gateways/admitted.ts';
 
 /** What could not be understood when it came may be now: the gateway's format was learnt, or its setting mended. */
 export async function understandAnew(deps: ApiDeps, found: FullEventView): Promise<void> {

@@ -131,6 +131,7 @@ export interface TimelineEntry {
   at: string;
   kind:
     | 'delivery'
+    | 'found'
     | 'handed_over'
     | 'decided'
     | 'consequence'

@@ -4,12 +4,16 @@ import { alertsSchema } from './alerts.ts';
 import { amount, duration, moment, network, oneOf, text, url } from './settings.ts';
 import { sinksSchema } from './sinks.ts';
 
+/** What is left to its webhook must be listed again: this is half of what every list goes back by. */
+const MOST_MISSING_WEBHOOK_AFTER_MS = 30 * 60_000;
+
 const policiesSchema = z
   .strictObject({
     late_capture: oneOf(['refund', 'review']).default(DEFAULT_POLICIES.lateCapture),
     dispute_lost: oneOf(['keep', 'revoke']).default(DEFAULT_POLICIES.disputeLost),
     order_wait: duration().default(DEFAULT_POLICIES.orderWaitMs),
     webhook_tolerance: duration().default(DEFAULT_POLICIES.webhookToleranceMs),
+    missing_webhook_after: duration(MOST_MISSING_WEBHOOK_AFTER_MS).default(DEFAULT_POLICIES.missingWebhookAfterMs),
     idempotency_lease: duration().default(DEFAULT_POLICIES.idempotencyLeaseMs),
     idempotency_keep: duration().default(DEFAULT_POLICIES.idempotencyKeepMs),
     outbox_keep: duration().default(DEFAULT_POLICIES.outboxKeepMs),
@@ -22,6 +26,7 @@ const policiesSchema = z
     disputeLost: policies.dispute_lost,
     orderWaitMs: policies.order_wait,
     webhookToleranceMs: policies.webhook_tolerance,
+    missingWebhookAfterMs: policies.missing_webhook_after,
     idempotencyLeaseMs: policies.idempotency_lease,
     idempotencyKeepMs: policies.idempotency_keep,
     outboxKeepMs: policies.outbox_keep,

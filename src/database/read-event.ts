@@ -15,12 +15,14 @@ export interface EventView {
   readonly processed_at: string | null;
   readonly attempts: number;
   readonly last_error: string | null;
+  /** When it was found at the gateway without its webhook having come; null for a delivered one. */
+  readonly found_at: string | null;
   /** One per accepted delivery, the first included. */
   readonly deliveries: readonly { readonly received_at: string; readonly differs: boolean }[];
 }
 
 export interface FullEventView extends EventView {
-  /** The first delivery's body; null once it is older than what is kept. */
+  /** The first delivery's body, or what the gateway listed; null once it is older than what is kept. */
   readonly raw_base64: string | null;
   readonly headers: Readonly<Record<string, unknown>> | null;
 }
@@ -38,15 +40,16 @@ export interface EventRow {
   processed_at: Date | null;
   attempts: number;
   last_error: string | null;
+  found_at: Date | null;
   deliveries: { received_at: string; differs: boolean }[];
 }
 
 /** The columns of an event, for a statement whose table of events is called `e`. */
 export const EVENT_COLUMNS = `
   e.source, e.event_id, e.event_type, e.payment_id, e.order_id, e.state, e.outcome, e.received_at, e.handed_over_at,
-  e.processed_at, e.attempts, e.last_error,
+  e.processed_at, e.attempts, e.last_error, e.found_at,
   (select coalesce(json_agg(json_build_object('received_at', d.received_at, 'differs', d.differs) order by d.received_at), '[]')
-   from webhook_deliveries d where d.source = e.source and d.event_id = e.event_id) as deliveries`;
+   from webhook_deliveries d where d.source = e.source and d.event_id = e.event_id and not d.found) as deliveries`;
 
 export function eventView(row: EventRow): EventView {
   return {
@@ -62,6 +65,7 @@ export function eventView(row: EventRow): EventView {
     processed_at: row.processed_at?.toISOString() ?? null,
     attempts: row.attempts,
     last_error: row.last_error,
+    found_at: row.found_at?.toISOString() ?? null,
     deliveries: row.deliveries.map((d) => ({ ...d, received_at: new Date(d.received_at).toISOString() })),
   };
 }

@@ -32,7 +32,7 @@ const COUNT = `
     select event_id, state from webhook_events where source = $1 and payment_id = any($3)
   ), r as materialized (
     select id, kind, status from refunds where source = $1 and payment_id = any($3))
-  select (select count(*) from webhook_deliveries d join e using (event_id) where d.source = $1) as deliveries,
+  select (select count(*) from webhook_deliveries d join e using (event_id) where d.source = $1 and not d.found) as deliveries,
          (select count(*) from e) as events,
          (select count(*) from e where state = 'pending') as "pendingEvents",
          (select count(*) from e where state = 'held') as "heldEvents",

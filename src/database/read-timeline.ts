@@ -5,6 +5,7 @@ export interface TimelineRow {
   readonly at: Date;
   readonly what:
     | 'delivery'
+    | 'found'
     | 'handed_over'
     | 'event'
     | 'order'
@@ -48,12 +49,15 @@ const DECIDED = `
 const PARTS = [
   `select d.received_at, 'delivery', json_build_object('event_id', event_id, 'event_type', e.event_type,
           'repeat', row_number() over (partition by event_id order by d.received_at) > 1, 'differs', d.differs)
-   from webhook_events e join webhook_deliveries d using (source, event_id) where e.source = $1 and e.payment_id = $2`,
+   from webhook_events e join webhook_deliveries d using (source, event_id) where e.source = $1 and e.payment_id = $2 and not d.found`,
   // Deliveries are kept for some weeks; that the event came is kept for good.
   `select e.received_at, 'delivery', json_build_object('event_id', event_id, 'event_type', e.event_type,
           'repeat', false, 'differs', false)
-   from webhook_events e where e.source = $1 and e.payment_id = $2
+   from webhook_events e where e.source = $1 and e.payment_id = $2 and e.found_at is null
      and not exists (select 1 from webhook_deliveries d where d.source = e.source and d.event_id = e.event_id)`,
+  `select e.found_at, 'found', json_build_object('event_id', event_id, 'event_type', e.event_type,
+          'came', exists (select 1 from webhook_deliveries d where d.source = e.source and d.event_id = e.event_id and not d.found))
+   from webhook_events e where e.source = $1 and e.payment_id = $2 and e.found_at is not null`,
   `select handed_over_at, 'handed_over', json_build_object('event_id', event_id)
    from webhook_events where source = $1 and payment_id = $2 and handed_over_at is not null`,
   `select coalesce(processed_at, received_at), 'event', json_build_object('event_id', event_id, 'state', state,

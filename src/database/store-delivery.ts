@@ -1,20 +1,12 @@
-import type { AdmittedEvent } from '../domain/admit-event.ts';
-import { deadLetterId, qualifiedEventId } from '../domain/keys.ts';
+import {
+  type Delivery,
+  DELIVERED,
+  deliveryValues,
+  GATE_OF_IGNORED,
+  LETTER_OF_HELD,
+  newEvents,
+} from './delivery-statement.ts';
 import { type Db, queryWithin } from './pool.ts';
-
-/** One verified delivery, ready to be stored. */
-export interface Delivery {
-  readonly source: string;
-  readonly event: AdmittedEvent;
-  /** The bytes as received, inflated. */
-  readonly body: Buffer;
-  readonly bodySha256: Buffer;
-  /** Cleaned JSON text; null where the body is not JSON. */
-  readonly payload: string | null;
-  /** JSON text. */
-  readonly headers: string;
-  readonly remoteAddress: string | null;
-}
 
 export interface StoredDelivery {
   /** The id was known. */
@@ -40,37 +32,6 @@ interface StoredRow {
 /** The ack must come while the gateway still listens (5 s), and getting a connection may have taken 2 s of that. */
 const STORE_TIMEOUT_MS = 2_500;
 
-/** What goes into the statement, a column each: its type, and what it is of a delivery. */
-const COLUMNS: readonly (readonly [name: string, type: string, of: (delivery: Delivery) => unknown])[] = [
-  ['source', 'text', (d) => d.source],
-  ['event_id', 'text', (d) => d.event.eventId],
-  ['event_type', 'text', (d) => d.event.eventType],
-  ['payload', 'jsonb', (d) => d.payload],
-  ['subject', 'text', (d) => d.event.subject],
-  ['object_id', 'text', (d) => d.event.objectId],
-  ['payment_id', 'text', (d) => d.event.paymentId],
-  ['order_id', 'text', (d) => d.event.orderId],
-  ['claimed', 'text', (d) => d.event.claimed],
-  ['reference', 'text', (d) => d.event.reference],
-  ['amount', 'bigint', (d) => d.event.amount],
-  ['currency', 'text', (d) => d.event.currency],
-  ['fee', 'bigint', (d) => d.event.fee],
-  ['occurred_ms', 'float8', (d) => d.event.occurredAt],
-  ['body_sha256', 'bytea', (d) => d.bodySha256],
-  ['state', 'text', (d) => d.event.state],
-  ['reason', 'text', (d) => d.event.reason],
-  ['body', 'bytea', (d) => d.body],
-  ['headers', 'jsonb', (d) => d.headers],
-  ['remote_address', 'text', (d) => d.remoteAddress],
-  ['qualified_id', 'text', (d) => qualifiedEventId(d.source, d.event.eventId)],
-  ['letter_id', 'text', (d) => deadLetterId('event_unreadable', d.source, d.event.eventId)],
-  [
-    'letter_of_other_bytes_id',
-    'text',
-    (d) => deadLetterId('event_unreadable', d.source, d.event.eventId, fingerprint(d)),
-  ],
-];
-
 /**
  * What a repeat with other bytes does to the event: its payment is looked at again; a person looks where that is not
  * enough. In milliseconds, since the workflow carries the time through JavaScript and compares it afterwards.
@@ -84,36 +45,16 @@ const LOOK_AGAIN = `
  * other for ever.
  */
 const STORE = `
-  with delivered as (
-    select * from unnest(${COLUMNS.map(([, type], at) => `$${at + 1}::${type}[]`).join(', ')})
-      with ordinality as d (${COLUMNS.map(([name]) => name).join(', ')}, n)
-  ), seen as (
+  with ${DELIVERED}, seen as (
     select d.n, e.body_sha256 <> d.body_sha256 as differs, e.state, e.handed_over_at is not null as handed_over,
            e.payment_id, e.order_id
     from delivered d join webhook_events e using (source, event_id)
-  ), event as (
-    insert into webhook_events (source, event_id, event_type, payload, subject, object_id, payment_id, order_id, claimed,
-                                reference, amount, currency, fee, occurred_at, body_sha256, state, outcome, last_error, processed_at)
-    select source, event_id, event_type, payload, subject, object_id, payment_id, order_id, claimed, reference,
-           amount, currency, fee, to_timestamp(occurred_ms / 1000), body_sha256, state,
-           case state when 'ignored' then reason end, case state when 'held' then reason end,
-           case state when 'ignored' then now() end
-    from delivered order by source, event_id
-    on conflict do nothing
-    returning source, event_id
-  ), delivery as (
+  ), ${newEvents(null)}, delivery as (
     insert into webhook_deliveries (source, event_id, body, headers, remote_address, differs)
     select d.source, d.event_id, d.body, d.headers, d.remote_address, coalesce(s.differs, false)
     from delivered d left join seen s using (n)
-  ), gate as (
-    insert into processed_events (consumer, event_id, outcome)
-    select 'payments', d.qualified_id, d.reason from delivered d join event using (source, event_id)
-    where d.state = 'ignored' order by d.qualified_id
-    on conflict do nothing
-  ), letter as (
-    insert into dead_letters (id, kind, source, event_id, order_id, payment_id, last_error)
-    select d.letter_id, 'event_unreadable', d.source, d.event_id, d.order_id, d.payment_id, d.reason
-    from delivered d join event using (source, event_id) where d.state = 'held'
+  ), ${GATE_OF_IGNORED}, letter as (
+    ${LETTER_OF_HELD}
     union all
     select d.letter_of_other_bytes_id, 'event_unreadable', d.source, d.event_id, d.order_id,
            coalesce(d.payment_id, s.payment_id),
@@ -161,8 +102,7 @@ const COMPARE_AFTER_RACE = `
  * @returns in the order of the deliveries
  */
 export async function storeDeliveries(db: Db, deliveries: readonly Delivery[]): Promise<StoredDelivery[]> {
-  const values = COLUMNS.map(([, , of]) => deliveries.map(of));
-  const rows = await queryWithin<StoredRow>(db, STORE_TIMEOUT_MS, STORE, values);
+  const rows = await queryWithin<StoredRow>(db, STORE_TIMEOUT_MS, STORE, deliveryValues(deliveries));
   const byNumber = new Map(rows.map((row) => [row.n, row]));
   return Promise.all(
     deliveries.map(async (delivery, at) => {
@@ -196,8 +136,4 @@ function result({ event }: Delivery, row: StoredRow): StoredDelivery {
   const differs = row.differs ?? false;
   const waits = differs || (row.state === 'pending' && row.handed_over !== true);
   return { duplicate: true, differs, handOver: waits && paymentId !== null ? { paymentId, orderId } : null };
-}
-
-function fingerprint({ bodySha256 }: Delivery): string {
-  return bodySha256.toString('hex').slice(0, 16);
 }

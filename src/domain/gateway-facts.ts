@@ -95,4 +95,9 @@ export interface GatewayCapabilities {
   readonly capturesParts: boolean;
   /** Whether an authorised payment can be released by a call. */
   readonly voidsPayments: boolean;
+  /**
+   * What can be listed of the past, to find webhooks that never came: the events that it sent to us; or whatever happened at the
+   * account, of which it may have had no webhook to send. Null: nothing.
+   */
+  readonly listsEvents: 'sent' | 'happened' | null;
 }

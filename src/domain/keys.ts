@@ -139,10 +139,25 @@ export function reconcileWorkflowId(source: string): string {
   return join('reconcile', source);
 }
 
-/** The inverse, for the runs of the schedule too: Temporal puts their time behind the id, as `-2026-11-30T12:00:00Z`. */
+/** The inverse, for the runs of the schedule too. */
 export function parseReconcileWorkflowId(id: string): string | null {
-  const [kind, source] = id.replace(/-\d{4}-\d\d-\d\dT[\d:.]+Z$/, '').split(':');
-  return kind === 'reconcile' && source !== undefined && source !== '' ? decodePart(source) : null;
+  return sourceOfRun('reconcile', id);
+}
+
+/** `find-missing-webhooks:{source}`: the search for webhooks of a source that never came. */
+export function findMissingWorkflowId(source: string): string {
+  return join('find-missing-webhooks', source);
+}
+
+/** The inverse, for the runs of the schedule too. */
+export function parseFindMissingWorkflowId(id: string): string | null {
+  return sourceOfRun('find-missing-webhooks', id);
+}
+
+/** A scheduled run's id has its time behind it, which Temporal writes as `-2026-11-30T12:00:00Z`. */
+function sourceOfRun(kind: string, id: string): string | null {
+  const [of, source] = id.replace(/-\d{4}-\d\d-\d\dT[\d:.]+Z$/, '').split(':');
+  return of === kind && source !== undefined && source !== '' ? decodePart(source) : null;
 }
 
 /** `outbox:{id}`: the delivery of one announced event, and the qualified id of that event. */
@@ -262,4 +277,14 @@ export function parseAlertsWorkflowId(id: string): string | null {
 /** The key of the alert that a gateway refuses the credentials of this account. */
 export function credentialsAlertKey(source: string): string {
   return join('credentials', source);
+}
+
+/** What an alert about a promise is known by that the audit found broken. */
+export function auditAlertKey(invariant: string): string {
+  return join('audit', invariant);
+}
+
+/** What the alert is known by that a source's events cannot be listed. */
+export function listingAlertKey(source: string): string {
+  return join('listing', source);
 }

@@ -4,8 +4,8 @@ import type { DeadLetterKind } from './dead-letter-choices.ts';
 export const ALERT_CHANNELS = ['log', 'slack', 'email'] as const;
 export type AlertChannelName = (typeof ALERT_CHANNELS)[number];
 
-/** What people are told of: whatever waits for a decision, and a gateway that refuses our key. */
-export type AlertKind = DeadLetterKind | 'credentials_refused';
+/** What people are told of: whatever waits for a decision, a gateway that refuses our key or gives no list, a broken promise. */
+export type AlertKind = DeadLetterKind | 'credentials_refused' | 'events_not_listed' | 'audit_violation';
 
 /** What an alert is about: ids and amounts (minor units as decimal text), never personal data. */
 export interface AlertSubject {
@@ -18,6 +18,9 @@ export interface AlertSubject {
   readonly event_id?: string;
   readonly amount?: string;
   readonly currency?: string;
+  /** What the audit calls the broken promise, and how often it was broken when it was found. */
+  readonly invariant?: string;
+  readonly violations?: string;
 }
 
 export interface Alert {

@@ -13,6 +13,8 @@ export interface Policies {
   readonly orderWaitMs: number;
   /** How far a webhook's own timestamp may lie from our clock, either side, in milliseconds. */
   readonly webhookToleranceMs: number;
+  /** How long a webhook may be on its way before its event, seen at the gateway, is taken in without it (H2), in milliseconds. */
+  readonly missingWebhookAfterMs: number;
   /** How long a request under an Idempotency-Key may run before its key is completed from its reservation (E4). */
   readonly idempotencyLeaseMs: number;
   /** How long the answer to a request under an Idempotency-Key is kept, in milliseconds. */
@@ -38,6 +40,9 @@ export const DEFAULT_POLICIES: Policies = {
   orderWaitMs: 24 * 60 * MINUTE,
   // What Stripe and Standard Webhooks both use: longer invites replays, shorter refuses honest clock drift.
   webhookToleranceMs: 5 * MINUTE,
+  // Gateways send within seconds, and a second time within a minute or two where the first was not taken. A customer who has paid
+  // and sees nothing waits this long and one interval of the schedule, not longer.
+  missingWebhookAfterMs: 3 * MINUTE,
   // Far longer than the API's longest wait of 5 s, short enough that a client's retry finds the truth.
   idempotencyLeaseMs: 2 * MINUTE,
   // A client that was down over a weekend still finds its answer; a later repeat finds the business row instead.

@@ -70,6 +70,32 @@ export interface AuthorizationOrder {
   readonly idempotencyKey: string;
 }
 
+/** An event as its webhook would have brought it. */
+export interface ListedEvent {
+  readonly body: Uint8Array;
+  readonly headers: WebhookHeaders;
+}
+
+/** A part of what the gateway lists, in its own order. */
+export interface EventPage {
+  readonly events: readonly ListedEvent[];
+  /** Where the list goes on, in the adapter's own words; null: there is no more for now. */
+  readonly next: string | null;
+  /** Whether a later listing may begin at `next`: nothing is expected to appear before it any more. */
+  readonly settled: boolean;
+}
+
+export interface EventListing {
+  /** A `next` of before; null: from the beginning. */
+  readonly after: string | null;
+  /** What is older is not asked for, where the gateway can be told. */
+  readonly since: Date;
+  /** The clock, passed in. */
+  readonly now: Date;
+  /** Entries on a page at most, 100 or fewer. */
+  readonly limit: number;
+}
+
 /**
  * One configured account of one payment gateway. Every method that calls out has a timeout of its own, never retries,
  * and throws nothing but `GatewayError`.
@@ -120,4 +146,7 @@ export interface Gateway {
   capturePayment(order: AuthorizationOrder): Promise<PaymentFacts>;
   /** Releases an authorised payment whole. */
   voidPayment(order: AuthorizationOrder): Promise<PaymentFacts>;
+
+  /** A page of what `capabilities.listsEvents` says; throws a rejected `not_supported` where that is null. */
+  listEvents(listing: EventListing): Promise<EventPage>;
 }

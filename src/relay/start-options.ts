@@ -7,6 +7,7 @@ import {
   authorizationMoveWorkflowId,
   chargeWorkflowId,
   checkoutWorkflowId,
+  findMissingWorkflowId,
   orderWorkflowId,
   outboxEventId,
   paymentWorkflowId,
@@ -130,6 +131,15 @@ export function reconcileStartOptions(source: string): StartOptions {
   return startOptions({
     workflowId: reconcileWorkflowId(source),
     summary: `Starts the work of ${source} again whose runs are gone, asked for by hand`,
+    ...{ orderId: null, source },
+  });
+}
+
+/** Likewise. */
+export function findMissingStartOptions(source: string): StartOptions {
+  return startOptions({
+    workflowId: findMissingWorkflowId(source),
+    summary: `Looks for webhooks of ${source} that never came, asked for by hand`,
     ...{ orderId: null, source },
   });
 }

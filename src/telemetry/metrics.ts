@@ -1,10 +1,14 @@
-import { Counter, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** What a process counts, and the registry that `/metrics` prints. Labels are names of ours: never an id, never a sender's text. */
 export interface Metrics {
   readonly registry: Registry;
   /** Deliveries by source (a configured one, else `unknown`) and what became of them. */
   readonly webhooks: Counter<'source' | 'result'>;
+  /** Events found at the gateway whose webhooks never came. */
+  readonly webhooksMissing: Counter<'source'>;
+  /** Rows that break a promise, by its name, as the scheduled audit counted them last; nothing of those that hold. */
+  readonly auditViolations: Gauge<'invariant'>;
   /** Seconds from a delivery's last byte to its answer. */
   readonly webhookAckSeconds: Histogram;
   /** Payments applied to an order, by outcome. */
@@ -30,6 +34,15 @@ export function createMetrics(): Metrics {
   return {
     registry,
     webhooks: counter('paidonce_webhooks_total', 'Deliveries by source and result.', ['source', 'result']),
+    webhooksMissing: counter('paidonce_webhooks_missing_total', 'Events found at the gateway, never delivered.', [
+      'source',
+    ]),
+    auditViolations: new Gauge({
+      name: 'paidonce_audit_violations',
+      help: 'Rows that break a promise, by its name, at the last scheduled audit.',
+      labelNames: ['invariant'],
+      registers,
+    }),
     webhookAckSeconds: new Histogram({
       name: 'paidonce_webhook_ack_seconds',
       help: 'Seconds from a delivery to its answer.',

@@ -1,10 +1,12 @@
 /** All workflows; what the worker bundles. */
 export { alertPeople } from './alert-people.ts';
+export { audit } from './audit.ts';
 export { capturePayment } from './capture-payment.ts';
 export { chargeSavedCard } from './charge-saved-card.ts';
 export { cleanUp } from './clean-up.ts';
 export { deliverEvent } from './deliver-event.ts';
 export { expireOrder } from './expire-order.ts';
+export { findMissingWebhooks } from './find-missing-webhooks.ts';
 export { payOutSeller } from './pay-out-seller.ts';
 export { processPayment } from './process-payment.ts';
 export { reapIdempotencyKeys } from './reap-idempotency-keys.ts';

@@ -130,7 +130,7 @@ export type WorkflowName =
   | 'deliverEvent';
 
 /** Started by a schedule: of the same name in kebab-case, and of the source's where there is one for each. */
-export type ScheduledWorkflowName = 'reapIdempotencyKeys' | 'cleanUp' | 'reconcile';
+export type ScheduledWorkflowName = 'reapIdempotencyKeys' | 'cleanUp' | 'reconcile' | 'findMissingWebhooks' | 'audit';
 
 /** What a reconciliation of runs came to. */
 export interface Reconciliation {
@@ -140,4 +140,20 @@ export interface Reconciliation {
   readonly restarted: number;
   /** Their ids; the first hundred of them. */
   readonly examples: readonly string[];
+}
+
+/** What a search for webhooks that never came has found. */
+export interface MissingWebhooks {
+  /** How many entries the gateway listed, those that are listed anew each time among them. */
+  readonly listed: number;
+  /** How many of them had never come. */
+  readonly found: number;
+  /** How many were so young that their webhooks may be on their way. */
+  readonly left: number;
+  /** The ids of those that were found; the first hundred of them. */
+  readonly examples: readonly string[];
+  /** The list goes on; the next run does, too. */
+  readonly unfinished: boolean;
+  /** Why the gateway gave no list, in a sentence for the operator. */
+  readonly problem: string | null;
 }

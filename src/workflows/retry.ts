@@ -27,6 +27,13 @@ export const PATIENT: ActivityOptions = {
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
 };
 
+/** The audit reads the whole database: minutes, on a large one. The next run is an hour away, and does no less. */
+export const AUDIT: ActivityOptions = {
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
+  startToCloseTimeout: '50m',
+  retry: { initialInterval: '10s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 5 },
+};
+
 /** Telling people: some minutes of attempts, after which the workflow takes a longer breath and sees anew what is to be said. */
 export const ALERTS: ActivityOptions = {
   heartbeatTimeout: HEARTBEAT_TIMEOUT,

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDeliveryStore } from '../../src/api/receive/delivery-store.ts';
 import { createPool } from '../../src/database/pool.ts';
-import type { Delivery } from '../../src/database/store-delivery.ts';
+import type { Delivery } from '../../src/database/delivery-statement.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPool } from '../../src/database/pool.ts';
-import { type Delivery, storeDelivery } from '../../src/database/store-delivery.ts';
+import type { Delivery } from '../../src/database/delivery-statement.ts';
+import { storeDelivery } from '../../src/database/store-delivery.ts';
 import type { AdmittedEvent } from '../../src/domain/admit-event.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

@@ -11,6 +11,12 @@ beforeAll(async () => {
 });
 afterAll(() => temporal.close());
 
+const SOURCES = [
+  { name: 'sim', listsEvents: true },
+  { name: 'shop-eu', listsEvents: true },
+  { name: 'silent', listsEvents: false },
+];
+
 const ID = 'reap-idempotency-keys';
 
 function listeningLog(): { readonly lines: unknown[]; readonly log: Logger } {
@@ -20,22 +26,40 @@ function listeningLog(): { readonly lines: unknown[]; readonly log: Logger } {
 
 describe('the schedules of the jobs that run by themselves', () => {
   it('are one for each source that is configured, and those for all', async () => {
-    await ensureSchedules(temporal.client, listeningLog().log, ['sim', 'shop-eu']);
+    await ensureSchedules(temporal.client, listeningLog().log, SOURCES);
     const found = await Promise.all(
-      ['clean-up', 'reconcile:sim', 'reconcile:shop-eu'].map((id) => temporal.client.schedule.getHandle(id).describe()),
+      [
+        'clean-up',
+        'audit',
+        'reconcile:sim',
+        'reconcile:shop-eu',
+        'find-missing-webhooks:sim',
+        'find-missing-webhooks:shop-eu',
+      ].map((id) => temporal.client.schedule.getHandle(id).describe()),
     );
     expect(found.map(({ action, spec }) => [action.workflowType, spec.intervals?.[0]?.every])).toEqual([
       ['cleanUp', 3_600_000],
+      ['audit', 3_600_000],
       ['reconcile', 300_000],
       ['reconcile', 300_000],
+      ['findMissingWebhooks', 300_000],
+      ['findMissingWebhooks', 300_000],
     ]);
+  });
+
+  it('do not look for events where the gateway lists none', async () => {
+    await ensureSchedules(temporal.client, listeningLog().log, SOURCES);
+    await expect(temporal.client.schedule.getHandle('find-missing-webhooks:silent').describe()).rejects.toThrow();
+    expect((await temporal.client.schedule.getHandle('reconcile:silent').describe()).action.workflowType).toBe(
+      'reconcile',
+    );
   });
 });
 
 describe('the schedule of the job that looks after keys', () => {
   it('is made once, whichever workers start, and runs every minute, one at a time', async () => {
     const { lines, log } = listeningLog();
-    await Promise.all([1, 2, 3].map(() => ensureSchedules(temporal.client, log, ['sim', 'shop-eu'])));
+    await Promise.all([1, 2, 3].map(() => ensureSchedules(temporal.client, log, SOURCES)));
     expect(lines).toEqual([]);
     const found = await temporal.client.schedule.getHandle(ID).describe();
     expect(found.spec.intervals).toMatchObject([{ every: 60_000 }]);
@@ -58,11 +82,12 @@ describe('the schedule of the job that looks after keys', () => {
     const connection = Connection.lazy({ address: `127.0.0.1:${dead}` });
     const { lines, log } = listeningLog();
     await ensureSchedules(new Client({ connection, namespace: 'none' }), log, []);
-    expect(lines).toHaveLength(2);
+    expect(lines).toHaveLength(3);
     expect(lines).toEqual(
       expect.arrayContaining([
         [expect.objectContaining({ schedule: ID }), expect.stringContaining('start reapIdempotencyKeys every 1m')],
         [expect.objectContaining({ schedule: 'clean-up' }), expect.stringContaining('start cleanUp every 1h')],
+        [expect.objectContaining({ schedule: 'audit' }), expect.stringContaining('start audit every 1h')],
       ]),
     );
     await connection.close();

@@ -152,6 +152,24 @@ describe('faults of webhooks', () => {
     expect(received).toHaveLength(3);
   });
 
+  it('list_late: sent, and in the list of events only later, in its own place', async () => {
+    await start();
+    await control(sim, 'PUT', '/faults', { list_late: { ms: [300, 300], next: 1 } });
+    const late = await pay();
+    const next = await pay();
+    const listed = async (): Promise<string[]> => {
+      const answer = await fetch(`${sim.url}/events`, { headers: { authorization: `Bearer ${sim.apiKey}` } });
+      return ((await answer.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
+    };
+    expect(await listed()).toContain(next.event_id);
+    await until(
+      async () => (await listed()).length === 2,
+      10_000,
+      () => 'the late one is not listed',
+    );
+    expect(await listed()).toEqual([late.event_id, next.event_id]);
+  });
+
   it('delay_ms, for some events only', async () => {
     const received = await start();
     await control(sim, 'PUT', '/faults', { delay_ms: { ms: [400, 400], calls: ['payment.authorized'] } });

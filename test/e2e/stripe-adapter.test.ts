@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { EventReading } from '../../src/domain/event-reading.ts';
-import type { Gateway, RefundOrder } from '../../src/gateways/gateway.ts';
+import type { EventPage, Gateway, RefundOrder } from '../../src/gateways/gateway.ts';
 import { createStripeGateway } from '../../src/gateways/stripe/create-stripe-gateway.ts';
 import { startCuttingProxy, type CuttingProxy } from '../support/cutting-proxy.ts';
 import { LOCALSTRIPE_KEY, startLocalstripe, type Localstripe } from '../support/localstripe.ts';
@@ -237,6 +237,26 @@ describe.skipIf(typeof started === 'string')('the Stripe adapter, against a stat
     for (let n = 0; n < 101; n++) await stripe.post('/v1/refunds', { payment_intent: paymentId, amount: '1' });
     const refunds = await gateway.listRefunds(paymentId);
     expect(new Set(refunds.map(({ refundId }) => refundId)).size).toBe(101);
+  });
+
+  it('lists what was sent, each event as its webhook brought it', async () => {
+    const paymentId = await paid({ orderId: 'ord_listed' });
+    await vi.waitFor(() => expect(readings(paymentId).some(({ claimed }) => claimed === 'captured')).toBe(true), {
+      timeout: 10_000,
+      interval: 50,
+    });
+    const listed: EventReading[] = [];
+    // A second ahead, as the list ends before the present one.
+    const now = new Date(Date.now() + 1_000);
+    for (let after: string | null = String(Math.floor(now.getTime() / 1000) - 60); after !== null;) {
+      const page: EventPage = await gateway.listEvents({ after, since: new Date(0), now, limit: 3 });
+      listed.push(...page.events.map(({ body, headers }) => gateway.read(body, headers)));
+      after = page.next;
+    }
+    const sent = readings(paymentId);
+    const ids = (of: readonly EventReading[]) => new Set(of.map(({ eventId }) => eventId));
+    expect(ids(listed.filter(({ objectId }) => objectId === paymentId))).toEqual(ids(sent));
+    expect(listed).toEqual(expect.arrayContaining(sent));
   });
 
   it('calls a read that fails temporary, and keeps working afterwards', async () => {

@@ -98,4 +98,14 @@ describe.skipIf(typeof started === 'string')("the Stripe adapter's requests, at 
     });
     expect(response.status).toBe(400);
   });
+
+  it('events are listed by time and type, and page after page', async () => {
+    const now = new Date();
+    const listing = { since: new Date(0), now, limit: 100 };
+    const from = Math.floor(now.getTime() / 1000) - 60;
+    expect(await answered(gateway.listEvents({ ...listing, after: String(from) }))).toEqual(['GET /v1/events 200']);
+    before = proxy.passed.length;
+    const within = `${from}.${from + 60}.evt_1`;
+    expect(await answered(gateway.listEvents({ ...listing, after: within }))).toEqual(['GET /v1/events 200']);
+  });
 });

@@ -1,7 +1,7 @@
 import { inTransaction } from '../../src/database/pool.ts';
 import { reserveCheckout } from '../../src/database/reserve-checkout.ts';
 import { handOver } from '../../src/relay/hand-over.ts';
-import { paymentStartOptions, reconcileStartOptions } from '../../src/relay/start-options.ts';
+import { findMissingStartOptions, paymentStartOptions, reconcileStartOptions } from '../../src/relay/start-options.ts';
 import { alertsChangedSignal, decideUpdate, TASK_QUEUE } from '../../src/workflows/messages.ts';
 import { eventually } from '../support/eventually.ts';
 import { seedOrder } from '../support/seed.ts';
@@ -212,6 +212,33 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       orderId,
     ]);
     const { workflowId } = await lab.client.workflow.start('reconcile', reconcileStartOptions('sim'));
+    return ended(workflowId);
+  },
+  'find-missing-webhooks.found': async (lab, key) => {
+    await seedOrder(lab.db.pool, { id: `ord_${key}` });
+    const data = {
+      payment_id: `pay_${key}`,
+      order_id: `ord_${key}`,
+      status: 'captured',
+      amount: 10_000,
+      currency: 'EUR',
+    };
+    await lab.control('events', {
+      ...{ id: `evt_${key}`, type: 'payment.captured', data, deliver: false },
+      // Older than what is left to its webhook.
+      timestamp: new Date(Date.now() - 3_600_000).toISOString(),
+    });
+    const { workflowId } = await lab.client.workflow.start('findMissingWebhooks', findMissingStartOptions('sim'));
+    return ended(workflowId);
+  },
+  'find-missing-webhooks.not-configured-here': async (lab, key) => {
+    const options = findMissingStartOptions(`elsewhere-${key}`);
+    const { workflowId } = await lab.client.workflow.start('findMissingWebhooks', options);
+    return waiting(workflowId);
+  },
+  'audit.all-holds': async (lab, key) => {
+    const workflowId = `audit-${key}`;
+    await lab.client.workflow.start('audit', { workflowId, taskQueue: TASK_QUEUE });
     return ended(workflowId);
   },
   'clean-up.nothing-to-do': async (lab, key) => {

@@ -113,6 +113,11 @@ export const BREACHES_OF_RECORDS: readonly Breach[] = [
     `delete from dead_letters where event_id = 'evt_unreadable'`,
   ],
   ['delivery_has_its_event', { event_id: 'evt_2' }, `delete from webhook_events where event_id = 'evt_2'`],
+  [
+    'found_bytes_are_of_a_found_event',
+    { event_id: 'evt_2' },
+    `update webhook_deliveries set found = true where event_id = 'evt_2'`,
+  ],
   ['event_was_delivered', { event_id: 'evt_2' }, `delete from webhook_deliveries where event_id = 'evt_2'`],
   [
     'event_was_delivered',

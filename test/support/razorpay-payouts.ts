@@ -100,7 +100,11 @@ export class RazorpayPayouts {
   page(query: URLSearchParams): object | string {
     if (query.get('account_number') !== this.accountNumber) return 'The account number field is required.';
     const reference = query.get('reference_id');
-    const all = this.made.filter((one) => reference === null || one.reference_id === reference).reverse();
+    const [from, to] = [Number(query.get('from') ?? 0), Number(query.get('to') ?? Infinity)];
+    const all = this.made
+      .filter((one) => reference === null || one.reference_id === reference)
+      .filter((one) => one.created_at >= from && one.created_at <= to)
+      .toReversed();
     const skip = Number(query.get('skip') ?? 0);
     const items = all.slice(skip, skip + Math.min(Number(query.get('count') ?? 10), this.largestPage));
     return { entity: 'collection', count: items.length, items };

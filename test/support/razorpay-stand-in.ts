@@ -80,21 +80,35 @@ export async function startRazorpayStandIn(): Promise<RazorpayStandIn> {
     if (/^\/v1\/(payouts|fund_accounts)\b/.test(url.pathname)) return ofPayouts(url, request, response);
     const [, id = '', action] = /^\/v1\/payments\/([^/]+)(?:\/(refund|refunds|capture))?$/.exec(url.pathname) ?? [];
     const payment = payments.get(decodeURIComponent(id));
+    if (request.method === 'GET' && url.pathname === '/v1/payments')
+      return sendJson(response, 200, pageOf([...payments.values()], url));
+    if (request.method === 'GET' && url.pathname === '/v1/refunds')
+      return sendJson(response, 200, pageOf(refunds, url));
     if (id === '') return refuse(response, 400, 'The requested URL was not found on the server.');
     if (payment === undefined) return refuse(response, 400, 'The id provided does not exist');
     if (request.method === 'GET' && action === undefined) return sendJson(response, 200, payment);
-    if (request.method === 'GET' && action === 'refunds') return sendJson(response, 200, pageOf(payment, url));
+    if (request.method === 'GET' && action === 'refunds')
+      return sendJson(
+        response,
+        200,
+        pageOf(
+          refunds.filter((one) => one.payment_id === payment.id),
+          url,
+        ),
+      );
     if (request.method === 'POST' && action === 'refund') return refund(payment, request, response);
     if (request.method === 'POST' && action === 'capture') return capture(payment, request, response);
     return refuse(response, 405, 'Method not allowed');
   });
 
-  /** Newest first, as Razorpay lists. */
-  function pageOf(payment: StandInPayment, url: URL): object {
-    const count = Math.min(Number(url.searchParams.get('count') ?? 10), 100);
-    const skip = Number(url.searchParams.get('skip') ?? 0);
-    const all = refunds.filter((one) => one.payment_id === payment.id).reverse();
-    const items = all.slice(skip, skip + count);
+  /** Newest first, as Razorpay lists, and by the time of their making, both ends included. */
+  function pageOf(made: readonly { readonly created_at: number }[], url: URL): object {
+    const [count = 10, skip = 0, from = 0, to = Infinity] = ['count', 'skip', 'from', 'to'].map((name) => {
+      const value = url.searchParams.get(name);
+      return value === null ? undefined : Number(value);
+    });
+    const all = made.filter((one) => one.created_at >= from && one.created_at <= to).toReversed();
+    const items = all.slice(skip, skip + Math.min(count, 100));
     return { entity: 'collection', count: items.length, items };
   }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { admitted } from '../../src/api/receive/admitted.ts';
+import { admitted } from '../../src/gateways/admitted.ts';
 import type { SourceConfig } from '../../src/domain/source-config.ts';
 import { createGateway } from '../../src/gateways/create-gateway.ts';
 import { RAZORPAY_SHAPES, STRIPE_SHAPES } from '../support/event-shapes.ts';

@@ -171,7 +171,7 @@ sources:
     api_key: rzp_live_1:secret:with:colons
     account_number: "0023232300416269"
     webhook_secrets: [{secret: plain}]
-policies: {late_capture: review, dispute_lost: revoke, order_wait: 12h, webhook_tolerance: 300s, idempotency_lease: 2m, unknown_settle: 250ms, loyalty_points_per_major_unit: 0.5, ignore_before: 2026-01-01T00:00:00+01:00}
+policies: {late_capture: review, dispute_lost: revoke, order_wait: 12h, webhook_tolerance: 300s, missing_webhook_after: 90s, idempotency_lease: 2m, unknown_settle: 250ms, loyalty_points_per_major_unit: 0.5, ignore_before: 2026-01-01T00:00:00+01:00}
 mail: {smtp_url: \${SMTP_URL}, from: shop@example.org}
 outgoing: {allow_networks: [127.0.0.0/8, "::1/128"]}
 `;
@@ -209,6 +209,7 @@ outgoing: {allow_networks: [127.0.0.0/8, "::1/128"]}
         disputeLost: 'revoke',
         orderWaitMs: 12 * 3_600_000,
         webhookToleranceMs: 300_000,
+        missingWebhookAfterMs: 90_000,
         idempotencyLeaseMs: 120_000,
         unknownSettleMs: 250,
         loyaltyPointsPerMajorUnit: 0.5,
@@ -313,6 +314,7 @@ retries: 3
     ['sources: stripe', 'sources: must be a list'],
     ['sources: [stripe]', 'sources[0]: must be {name: …, kind: …, mode: …, api_key: …, webhook_secrets: …}'],
     ['policies: {webhook_tolerance: 300}', 'policies.webhook_tolerance: must be a duration'],
+    ['policies: {missing_webhook_after: 31m}', 'policies.missing_webhook_after: must be a duration'],
     ['policies: {order_wait: 0s}', 'policies.order_wait: must be a duration'],
     [source(STRIPE.replace('sk_test_1', '1234')), 'sources[0].api_key: must be text; put the API key in quotes'],
     [source(`${STRIPE}\naccount_number: "1"`), 'sources[0].account_number: only razorpay has one; remove it'],

@@ -44,6 +44,21 @@ describe('an id', () => {
     expect(keys.gatewayCallKey('refund:re_1', 2)).toBe('refund:re_1#2');
   });
 
+  it('a search for missing webhooks and a reconciliation are told by their source, those of a schedule too', () => {
+    for (const source of ['sim', 'shop-eu', 'a-2026-11-30']) {
+      for (const [idOf, parse] of [
+        [keys.findMissingWorkflowId, keys.parseFindMissingWorkflowId],
+        [keys.reconcileWorkflowId, keys.parseReconcileWorkflowId],
+      ] as const) {
+        expect(parse(idOf(source))).toBe(source);
+        expect(parse(`${idOf(source)}-2026-11-30T12:05:00Z`)).toBe(source);
+      }
+    }
+    expect(keys.findMissingWorkflowId('sim')).toBe('find-missing-webhooks:sim');
+    for (const other of ['reconcile:sim', 'find-missing-webhooks:', 'find-missing-webhooks', ''])
+      expect(keys.parseFindMissingWorkflowId(other)).toBeNull();
+  });
+
   it('encodes what joins its parts, and what encodes', () => {
     expect(keys.paymentWorkflowId('sim', 'a:b%3A%')).toBe('payment:sim:a%3Ab%253A%25');
   });

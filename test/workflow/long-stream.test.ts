@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createHandOvers, type HandOver } from '../../src/api/receive/hand-overs.ts';
-import { storeDeliveries, type Delivery } from '../../src/database/store-delivery.ts';
+import type { Delivery } from '../../src/database/delivery-statement.ts';
+import { storeDeliveries } from '../../src/database/store-delivery.ts';
 import { confirmPayment } from '../../src/relay/confirm-payment.ts';
 import { handOver } from '../../src/relay/hand-over.ts';
 import { paymentStartOptions } from '../../src/relay/start-options.ts';

@@ -1,6 +1,7 @@
+import type { Delivery } from '../../database/delivery-statement.ts';
 import type { Pool } from '../../database/pool.ts';
 import { isDatabaseUnavailable, isDeadlock } from '../../database/postgres-errors.ts';
-import { type Delivery, storeDeliveries, type StoredDelivery } from '../../database/store-delivery.ts';
+import { storeDeliveries, type StoredDelivery } from '../../database/store-delivery.ts';
 import { TooLate, within } from '../within.ts';
 
 /** Stores deliveries; each call is answered once its delivery is durable. */

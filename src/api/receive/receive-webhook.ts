@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import type { Delivery } from '../../database/delivery-statement.ts';
 import { isValueRefused } from '../../database/postgres-errors.ts';
-import type { Delivery, StoredDelivery } from '../../database/store-delivery.ts';
+import type { StoredDelivery } from '../../database/store-delivery.ts';
 import { cleanedJson } from '../../domain/cleaned-text.ts';
 import { InvalidSignature } from '../../domain/gateway-error.ts';
 import type { Policies } from '../../domain/policies.ts';
 import { Problem } from '../../domain/problem.ts';
+import { admitted, type Source } from '../../gateways/admitted.ts';
 import type { Gateway, WebhookHeaders } from '../../gateways/gateway.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { readBody } from '../read-body.ts';
-import { admitted, type Source } from './admitted.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import type { HandOvers } from './hand-overs.ts';
 import type { RefusalCounter } from './refusal-counter.ts';

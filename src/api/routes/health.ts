@@ -1,3 +1,4 @@
+import { readAuditResult } from '../../database/audit-result.ts';
 import { alertsAreLate } from '../../database/find-alerts.ts';
 import { inboxLagMs } from '../../database/inbox-lag.ts';
 import { migrationsCurrent } from '../../database/migrations-current.ts';
@@ -30,13 +31,15 @@ export const getReadiness = defineRoute({
     503: { description: 'Not ready.', schema: readiness },
   },
   async handle(deps) {
-    const [migrations, lag, temporal, late] = await Promise.all([
+    const [migrations, lag, temporal, late, audited] = await Promise.all([
       check(async () => migrationsCurrent(deps.pool)),
       check(async () => inboxLagMs(deps.pool)),
       check(async () => temporalAnswers(deps)),
       check(async () => alertsAreLate(deps.pool, deps.alertChannels)),
+      check(async () => readAuditResult(deps.pool)),
     ]);
     const ready = migrations === true;
+    const broken = audited?.violations ?? [];
     return json(ready ? 200 : 503, {
       status: ready ? 'ok' : 'unavailable',
       database: migrations === null ? 'unavailable' : 'ok',
@@ -45,6 +48,8 @@ export const getReadiness = defineRoute({
       relay: grade(lag !== null && lag < LAG_LIMIT_MS),
       mail: grade(deps.mailConfigured),
       alerts: grade(late === false),
+      audit: grade(broken.length === 0),
+      audit_violations: broken.map(({ invariant }) => invariant),
       alert_channels: [...deps.alertChannels],
     });
   },

@@ -47,15 +47,21 @@ export const event = z
     processed_at: time.nullable(),
     attempts: z.int(),
     last_error: z.string().nullable(),
+    found_at: time
+      .nullable()
+      .describe('When it was found at the gateway, its webhook not having come; null for a delivered one.'),
     deliveries: z
       .array(z.strictObject({ received_at: time, differs: z.boolean() }))
-      .describe('One per accepted delivery, the first included.'),
+      .describe('One per accepted delivery, the first included; none of a found event whose webhook never came.'),
   })
   .meta({ id: 'Event' });
 
 export const fullEvent = event
   .extend({
-    raw_base64: z.string().nullable().describe("The first delivery's body; null once it is older than what is kept."),
+    raw_base64: z
+      .string()
+      .nullable()
+      .describe("The first delivery's body, or what the gateway listed; null once it is older than what is kept."),
     headers: z.record(z.string(), z.unknown()).nullable(),
   })
   .meta({ id: 'FullEvent' });
@@ -74,6 +80,17 @@ export const reconciliations = z
         checked: z.int().nullable().describe('What is not over; null while it is running.'),
         restarted: z.int().nullable().describe('How many runs of it were gone.'),
         examples: z.array(z.string()).describe('Their ids, a hundred at most.'),
+        missing_webhooks: z
+          .strictObject({
+            workflow_id: z.string(),
+            status: z.enum(['completed', 'running']),
+            listed: z.int().nullable().describe('Entries that the gateway listed; null while it is running.'),
+            found: z.int().nullable().describe('Events whose webhooks never came.'),
+            left: z.int().nullable().describe('Events so young that their webhooks may be on their way.'),
+            examples: z.array(z.string()).describe('The ids of those that were found, a hundred at most.'),
+            problem: z.string().nullable().describe('Why the gateway gave no list.'),
+          })
+          .describe('The search at the gateway for webhooks that never came.'),
       }),
     ),
   })
@@ -129,6 +146,8 @@ export const readiness = z
     relay: part.describe('Degraded while an event waits too long to be handed over.'),
     mail: part.describe('Degraded without a mail server: receipts are not sent.'),
     alerts: part.describe('Degraded while people should have been told of something five minutes ago, and were not.'),
+    audit: part.describe('Degraded while the scheduled audit finds a promise broken.'),
+    audit_violations: z.array(z.string()).describe('What it calls the broken promises.'),
     alert_channels: z
       .array(z.enum(ALERT_CHANNELS))
       .describe('Where people are told; the log alone where none is configured.'),

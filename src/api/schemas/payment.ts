@@ -54,6 +54,7 @@ export const timeline = z
         at: time,
         kind: z.enum([
           'delivery',
+          'found',
           'handed_over',
           'decided',
           'consequence',

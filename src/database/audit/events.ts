@@ -69,6 +69,17 @@ export const EVENT_CHECKS: readonly Check[] = [
         and not exists (select from webhook_deliveries d where d.source = e.source and d.event_id = e.event_id and sha256(d.body) = e.body_sha256)`,
   },
   {
+    invariant: 'found_bytes_are_of_a_found_event',
+    requirement: 'H2',
+    promise: 'What was found at the gateway and never came is kept once, and its event says so.',
+    sql: `
+      select d.source, d.event_id, e.payment_id, e.order_id,
+             format('%s times kept as found; found at %s', count(*), coalesce(e.found_at::text, 'no time')) as detail
+      from webhook_deliveries d left join webhook_events e using (source, event_id)
+      where d.found
+      group by d.source, d.event_id, e.payment_id, e.order_id, e.found_at having count(*) > 1 or e.found_at is null`,
+  },
+  {
     invariant: 'other_bytes_are_marked',
     requirement: 'A4',
     promise: 'A delivery is marked as differing exactly if its bytes are not those of the first.',

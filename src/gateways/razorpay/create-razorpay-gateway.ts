@@ -14,6 +14,7 @@ import { paymentFacts, refundFacts } from './facts.ts';
 import { fetchDispute } from './fetch-dispute.ts';
 import { fetchPayout } from './fetch-payout.ts';
 import { findPayouts } from './find-payouts.ts';
+import { listEvents } from './list-events.ts';
 import type { RazorpayAccount } from './razorpay-account.ts';
 import { PAGE, createRazorpayApi } from './razorpay-api.ts';
 import { readRazorpayEvent } from './read-event.ts';
@@ -44,6 +45,7 @@ const CAPABILITIES: Omit<GatewayCapabilities, 'paysOut'> = {
   // What nobody captures goes back by itself, within days; there is no call for it.
   voidsPayments: false,
   showsDisputes: true,
+  listsEvents: 'happened',
 };
 
 /** One Razorpay account in one mode, over plain REST. Methods throw as `Gateway` says. */
@@ -148,6 +150,7 @@ export function createRazorpayGateway(config: SourceConfig, options: RazorpayGat
     capturePayment: (order) => capturePayment(account, order),
     voidPayment: () =>
       Promise.reject(refuse(`${source} voids no payments: what is not captured goes back by itself.`, 'not_supported')),
+    listEvents: (listing) => listEvents(account, listing),
   };
 }
 

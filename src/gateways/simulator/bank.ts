@@ -73,7 +73,8 @@ export function createBank(state: State, deliveries: Deliveries): Bank {
     event: Omit<SentEvent, 'id' | 'timestamp'> & Partial<SentEvent>,
     how: Announce,
   ): SentEvent {
-    const sent: SentEvent = { id: newId('evt'), timestamp: new Date().toISOString(), ...event };
+    const named = { id: newId('evt'), timestamp: new Date().toISOString(), ...event };
+    const sent: SentEvent = { ...named, ...deliveries.listedFrom(named) };
     const copies = deliveries.plan(sent, { deliver: how.deliver ?? true, times: how.times ?? 1 });
     state.commit(...changes, ['events', sent], ...copies.map((copy) => ['deliveries', copy] as const));
     deliveries.start(copies);

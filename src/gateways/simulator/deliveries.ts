@@ -14,6 +14,8 @@ const REPEAT_WITHIN: readonly [number, number] = [0, 600];
 export interface Deliveries {
   /** The copies in which the event goes out, as rows to be committed with it, then given to `start`. */
   plan(event: SentEvent, wanted: { readonly deliver: boolean; readonly times: number }): Delivery[];
+  /** From when on the event stands in the list of what was sent; nothing: at once. */
+  listedFrom(event: SentEvent): Pick<SentEvent, 'listed_at'>;
   start(deliveries: readonly Delivery[]): void;
   /** Another `times` copies of an event that was sent before. */
   redeliver(event: SentEvent, times: number): void;
@@ -118,6 +120,10 @@ export function createDeliveries({ state, faults, target }: Dependencies): Deliv
         times + repeats,
         (copy) => first + (copy < times ? 0 : faults.between('repeat', REPEAT_WITHIN)),
       );
+    },
+    listedFrom(event) {
+      const late = faults.meets('list_late', namesOf(event));
+      return late === null ? {} : { listed_at: Date.now() + faults.between('list_late', late.ms) };
     },
     start(deliveries) {
       for (const delivery of deliveries) if (target && delivery.state === 'pending') wait(delivery);

@@ -29,6 +29,7 @@ export const faultsSchema = z.strictObject({
   reorder: fault({ ...scope, ms: range.default([50, 1_500]) }),
   delay_ms: delay(scope),
   drop: fault(scope),
+  list_late: delay(scope),
   lose_ack: fault(scope),
   slow_ms: delay(scope),
   rate_limit: fault({ ...scope, retry_after: z.union([z.int().min(0), z.string()]).default(1) }),

@@ -145,10 +145,12 @@ function filter(query: URLSearchParams, name: string): string {
 /** A cursor is the id of the last event seen, so that a reader can go on from there later too. */
 function eventsPage(state: State, query: URLSearchParams): { data: unknown[]; next: string | null } {
   const events = state.events.all();
+  const now = Date.now();
   const after = query.get('after');
   const from = after === null || after === '' ? 0 : events.findIndex(({ id }) => id === after) + 1;
   if (from === 0 && after) throw new Refusal(400, 'unknown_cursor');
   const limit = Math.min(Math.max(Math.trunc(Number(query.get('limit') ?? 50)) || 50, 1), 200);
-  const data = events.slice(from, from + limit);
-  return { data, next: from + limit < events.length ? (data.at(-1)?.id ?? null) : null };
+  const listed = events.slice(from).filter(({ listed_at }) => (listed_at ?? 0) <= now);
+  const data = listed.slice(0, limit).map(({ listed_at: _listedAt, ...event }) => event);
+  return { data, next: listed.length > limit ? (data.at(-1)?.id ?? null) : null };
 }

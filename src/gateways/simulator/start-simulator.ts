@@ -26,7 +26,8 @@
  * event's type or its first word), `next` (only so many more times) and what is named here. `seed` decides all of them:
  * the n-th call of a kind meets the same faults in every run.
  * - webhooks: `repeat` {times}: further copies of the event · `reorder` {ms}: held back so that later ones overtake it ·
- *   `delay_ms` · `drop`: never sent, still in GET /events · `lose_ack`: the receiver's 2xx is not heard.
+ *   `delay_ms` · `drop`: never sent, still in GET /events · `list_late`
+ *   `[min, max]`: in GET /events only after so many milliseconds, and then in its old place · `lose_ack`: the receiver's 2xx is not heard.
  * - calls: `slow_ms`: nothing happens for a while, then all goes on · `rate_limit` {retry_after} · `error_before`
  *   {status}: a 5xx, and nothing was done · `error_after` {status}: a 5xx, and it was done · `lose_answer`
  *   {how: cut, half, garble, hang}: it was done, and the answer gets lost · `late_work` {how: cut, hang; after_ms}: done only

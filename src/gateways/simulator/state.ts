@@ -45,6 +45,8 @@ export interface SentEvent {
   readonly type: string;
   readonly timestamp: string;
   readonly data: Readonly<Record<string, unknown>>;
+  /** Before then it is in no list; milliseconds since the epoch. */
+  readonly listed_at?: number;
 }
 
 /** One copy of an event on its way; a repeated event has several. */

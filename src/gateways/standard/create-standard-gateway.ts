@@ -20,6 +20,7 @@ import { endPayment } from './end-payment.ts';
 import { fetchPayout } from './fetch-payout.ts';
 import { findCharges } from './find-charges.ts';
 import { findPayouts } from './find-payouts.ts';
+import { listEvents } from './list-events.ts';
 import { objectPath, queryPath } from './paths.ts';
 import { readEvent } from './read-event.ts';
 import type { StandardApi } from './standard-api.ts';
@@ -44,6 +45,7 @@ const CAPABILITIES: Omit<GatewayCapabilities, 'capturesPayments' | 'capturesPart
   chargesSavedCards: true,
   showsDisputes: false,
   paysOut: true,
+  listsEvents: 'sent',
 };
 
 /**
@@ -181,5 +183,6 @@ export function createStandardGateway(config: SourceConfig, options: StandardGat
     createPayout: (order) => createPayout(api, order),
     capturePayment: (order) => endPayment(api, config, 'capture', order),
     voidPayment: (order) => endPayment(api, config, 'void', order),
+    listEvents: (listing) => listEvents(api, listing),
   };
 }

@@ -13,6 +13,7 @@ import { intentFacts, refundFacts } from './facts.ts';
 import { fetchDispute } from './fetch-dispute.ts';
 import { fetchPayment } from './fetch-payment.ts';
 import { isStripeId, refundParent, stripeIdempotencyKey } from './ids.ts';
+import { listEvents } from './list-events.ts';
 import { findRefunds, listRefunds } from './list-refunds.ts';
 import { fetchPayout } from './fetch-payout.ts';
 import { findCharges } from './find-charges.ts';
@@ -47,6 +48,7 @@ const CAPABILITIES: GatewayCapabilities = {
   capturesPayments: true,
   capturesParts: true,
   voidsPayments: true,
+  listsEvents: 'happened',
 };
 
 /** One Stripe account in one mode, through the official SDK. Methods throw as `Gateway` says. */
@@ -136,6 +138,7 @@ export function createStripeGateway(config: SourceConfig, options: StripeGateway
     createPayout: (order) => createPayout(account, order),
     capturePayment: (order) => capturePayment(account, order),
     voidPayment: (order) => voidPayment(account, order),
+    listEvents: (listing) => listEvents(api, listing),
   };
 }
 

@@ -15,6 +15,8 @@ const MEANINGS: Readonly<Record<AlertKind, string>> = {
   delivery_failed: 'an event could not be delivered to a receiver',
   refunds_exceed_captured: 'more was refunded than was captured',
   credentials_refused: 'the gateway refuses our API key: nothing of this account goes on',
+  events_not_listed: 'the gateway gives no list of its events: webhooks that never came are not found',
+  audit_violation: 'the audit found a promise broken; npx paidonce audit names each row',
 };
 
 /** A message shows that many one by one; beyond it, numbers say more. */
@@ -35,9 +37,17 @@ export function alertText({ type, alerts }: AlertMessage): AlertText {
       ...(alerts.length === 1 ? [] : countByKind(alerts)),
       ...shown,
       ...(more > 0 ? [`- and ${more} more`] : []),
-      ...(type === 'recovered' ? [] : ['See: npx paidonce dead-letters list']),
+      ...(type === 'recovered' ? [] : [`See: ${whereToLook(alerts)}`]),
     ],
   };
+}
+
+function whereToLook(alerts: readonly Alert[]): string {
+  const audited = alerts.filter(({ kind }) => kind === 'audit_violation').length;
+  return [
+    ...(audited < alerts.length ? ['npx paidonce dead-letters list'] : []),
+    ...(audited > 0 ? ['npx paidonce audit'] : []),
+  ].join(', ');
 }
 
 function title(type: AlertMessage['type'], alerts: readonly Alert[]): string {
@@ -70,6 +80,8 @@ function describe({ kind, subject }: Alert): string {
     subject.payment_id === undefined ? named('event', subject.event_id) : null,
     named('source', subject.source),
     named('dead letter', subject.dead_letter_id),
+    named('invariant', subject.invariant),
+    named('violations', subject.violations),
   ].filter((fact) => fact !== null);
   return `${kind}: ${MEANINGS[kind]} (${facts.join(', ')})`;
 }

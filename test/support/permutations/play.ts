@@ -5,7 +5,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { createExecuteRefund } from '../../../src/activities/execute-refund.ts';
 import type { Dependencies } from '../../../src/activities/dependencies.ts';
 import { createSettlePayment } from '../../../src/activities/settle-payment.ts';
-import { admitted } from '../../../src/api/receive/admitted.ts';
+import { admitted } from '../../../src/gateways/admitted.ts';
 import { cancelOrder } from '../../../src/database/cancel-order.ts';
 import { createOrder } from '../../../src/database/create-order.ts';
 import { expireOrder } from '../../../src/database/expire-order.ts';

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { findMissingStartOptions } from '../../../../src/relay/start-options.ts';
 import { paymentEvent } from '../../system.ts';
 import type { CrashScenario } from '../crash-scenario.ts';
 import type { CrashWorld } from '../crash-world.ts';
@@ -82,6 +83,27 @@ export const PAYMENT_SCENARIOS: Readonly<Record<string, CrashScenario>> = {
       });
     },
   },
+  'findMissingWebhooks pays an order whose webhook never comes': {
+    victim: 'worker',
+    async prepare(world, tag) {
+      await order(world, tag);
+      await captured(world, tag);
+    },
+    async act(world, tag) {
+      const { type, data } = paymentEvent(paymentId(tag), orderId(tag));
+      // Older than what is left to its webhook.
+      const timestamp = new Date(Date.now() - 10 * 60_000).toISOString();
+      await world.control('POST', '/events', { id: eventId(tag), type, timestamp, data, deliver: false });
+      await find(world);
+    },
+    async check(world, tag) {
+      // The run that was open may have listed it before it was there.
+      const { status } = await world.api.get(`/v1/events/sim/${eventId(tag)}`);
+      if (status === 404) await find(world);
+      await expectPaidOnce(world, tag);
+      await expectProcessed(world, eventId(tag));
+    },
+  },
   expireOrder: {
     victim: 'worker',
     async act(world, tag) {
@@ -111,6 +133,10 @@ export const PAYMENT_SCENARIOS: Readonly<Record<string, CrashScenario>> = {
     },
   },
 };
+
+async function find(world: CrashWorld): Promise<void> {
+  await world.temporal.client.workflow.start('findMissingWebhooks', findMissingStartOptions('sim'));
+}
 
 function ask(world: CrashWorld, tag: string, door: Parameters<CrashScenario['act']>[2]) {
   return (door === null ? world.api : world.apiAt(door)).post(`/v1/payments/sim/${paymentId(tag)}/confirm`);

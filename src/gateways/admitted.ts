@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type AdmittedEvent, admitEvent } from '../../domain/admit-event.ts';
-import { cleanedJson, jsonDepth } from '../../domain/cleaned-text.ts';
-import type { Mode } from '../../domain/gateway-facts.ts';
-import type { Policies } from '../../domain/policies.ts';
-import type { Gateway, WebhookHeaders } from '../../gateways/gateway.ts';
+import { type AdmittedEvent, admitEvent } from '../domain/admit-event.ts';
+import { cleanedJson, jsonDepth } from '../domain/cleaned-text.ts';
+import type { Mode } from '../domain/gateway-facts.ts';
+import type { Policies } from '../domain/policies.ts';
+import type { Gateway, WebhookHeaders } from './gateway.ts';
 
-/** A configured source as the receiver needs it. */
+/** A configured source as whoever takes in its events needs it. */
 export interface Source {
   readonly gateway: Gateway;
   readonly mode: Mode;
@@ -15,7 +15,7 @@ export interface Source {
 const DEEPEST_JSON = 512;
 
 /**
- * What a verified body is to us, and the JSON that is kept of it.
+ * What a body is to us that the gateway sent, or that it lists, and the JSON that is kept of it.
  *
  * @param keepPayload false where PostgreSQL has refused the JSON: then the event is held
  */
