@@ -1,21 +1,11 @@
 import type { TimelineRow } from '../database/read-timeline.ts';
 import { formatMoney } from '../domain/money.ts';
+import type { TimelineKind } from '../domain/timeline-kinds.ts';
 
 /** One line of a payment's timeline, for a support person. */
 export interface TimelineEntry {
   readonly at: string;
-  readonly kind:
-    | 'delivery'
-    | 'found'
-    | 'handed_over'
-    | 'decided'
-    | 'consequence'
-    | 'ledger'
-    | 'refund'
-    | 'delivered_out'
-    | 'mail'
-    | 'dead_letter'
-    | 'decision';
+  readonly kind: TimelineKind;
   readonly text: string;
 }
 

@@ -2,6 +2,7 @@ import type { OrderStatus } from '../domain/order-states.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
 import type { PaymentStatus } from '../domain/payment-states.ts';
 import type { RefundStatus } from '../domain/refund-states.ts';
+import type { TimelineKind } from '../domain/timeline-kinds.ts';
 
 /*
  * What goes over HTTP. Amounts are integers in minor units of the currency beside them; moments are ISO 8601.
@@ -129,17 +130,6 @@ export interface Confirmation {
 
 export interface TimelineEntry {
   at: string;
-  kind:
-    | 'delivery'
-    | 'found'
-    | 'handed_over'
-    | 'decided'
-    | 'consequence'
-    | 'ledger'
-    | 'refund'
-    | 'delivered_out'
-    | 'mail'
-    | 'dead_letter'
-    | 'decision';
+  kind: TimelineKind;
   text: string;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PAYMENT_OUTCOMES } from '../../domain/payment-outcome.ts';
 import { PAYMENT_STATUSES } from '../../domain/payment-states.ts';
+import { TIMELINE_KINDS } from '../../domain/timeline-kinds.ts';
 import { amount, time } from './common.ts';
 import { order, refund } from './order.ts';
 
@@ -52,19 +53,7 @@ export const timeline = z
     data: z.array(
       z.strictObject({
         at: time,
-        kind: z.enum([
-          'delivery',
-          'found',
-          'handed_over',
-          'decided',
-          'consequence',
-          'ledger',
-          'refund',
-          'delivered_out',
-          'mail',
-          'dead_letter',
-          'decision',
-        ]),
+        kind: z.enum(TIMELINE_KINDS),
         text: z.string(),
       }),
     ),
