@@ -1,6 +1,7 @@
 /** Process: the Temporal worker with all workflows and activities, and the relay. Any number of them may run. */
 import { NativeConnection, Runtime, Worker, DefaultLogger } from '@temporalio/worker';
 import { Client, Connection } from '@temporalio/client';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createActivities, createDeliveryActivities, createMoneyActivities } from './src/activities/index.ts';
 import { retryInterceptor } from './src/activities/retry-interceptor.ts';
@@ -97,11 +98,18 @@ const common = {
   ...{ connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE, shutdownForceTime: SHUTDOWN_FORCE },
   interceptors: { activity: [retryInterceptor] },
 };
+/** `npm run build` puts the bundle beside this file; from source it is made now, which takes a second or two. */
+function workflows() {
+  const built = fileURLToPath(new URL('./workflows.cjs', import.meta.url));
+  const codePath = config.workflowBundle ?? (existsSync(built) ? built : null);
+  if (codePath !== null) return { workflowBundle: { codePath } };
+  return { workflowsPath: fileURLToPath(new URL('./src/workflows/index.ts', import.meta.url)) };
+}
 const workers = await Promise.all([
   Worker.create({
     ...common,
     taskQueue: TASK_QUEUE,
-    workflowsPath: fileURLToPath(new URL('./src/workflows/index.ts', import.meta.url)),
+    ...workflows(),
     activities: createActivities(deps),
   }),
   Worker.create({ ...common, taskQueue: GATEWAY_TASK_QUEUE, activities: createMoneyActivities(deps) }),

@@ -48,6 +48,8 @@ export interface Config {
     readonly email: readonly string[];
     readonly remindAfterMs: number;
   };
+  /** A file with the bundled workflows; null: the worker finds or bundles them itself. */
+  readonly workflowBundle: string | null;
   /** Where a worker shows its counts; null: nowhere. */
   readonly workerMetrics: { readonly host: string; readonly port: number } | null;
   readonly relay: { readonly batch: number; readonly pollMs: number };
@@ -159,6 +161,7 @@ function assemble(env: Environment, settings: FileSettings, sources: readonly So
     outgoing: { allowNetworks: settings.outgoing?.allow_networks ?? [] },
     sinks: settings.sinks ?? [],
     alerts: assembleAlerts(env, settings),
+    workflowBundle: env.WORKFLOW_BUNDLE ?? null,
     workerMetrics: env.WORKER_METRICS_PORT === undefined ? null : { host: env.HOST, port: env.WORKER_METRICS_PORT },
     relay: { batch: env.RELAY_BATCH, pollMs: env.RELAY_POLL },
     logLevel: env.LOG_LEVEL,

@@ -25,6 +25,7 @@ export const environmentSchema = z.object({
   SMTP_URL: url(['smtp', 'smtps'], 'smtp://user:password@host:587').optional(),
   MAIL_FROM: text('the sender of receipts').default('paidonce <receipts@localhost>'),
   ALERT_SLACK_URL: url(['http', 'https'], 'https://hooks.slack.com/services/…').optional(),
+  WORKFLOW_BUNDLE: text('the path of the bundled workflows').optional(),
   WORKER_METRICS_PORT: wholeNumber(0, 65_535).optional(),
   PAIDONCE_SIM_URL: url(['http', 'https'], 'http://127.0.0.1:8090').optional(),
   PAIDONCE_SIM_API_KEY: text("the simulator's API key").optional(),

@@ -1,15 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  makeTelemetryFilterString,
-  Runtime,
-  Worker,
-  type ReplayResult,
-} from '@temporalio/worker';
+import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker, type ReplayResult } from '@temporalio/worker';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as workflows from '../../src/workflows/index.ts';
+import { askForService } from '../support/ask-for-service.ts';
+import type { WorkflowsService } from '../support/services.ts';
 import { readRuns, type RecordedRun } from './histories.ts';
 import { SCENARIOS } from './scenarios.ts';
 
@@ -27,12 +21,9 @@ Runtime.install({
 
 const RUNS = await readRuns();
 
-let workflowBundle: Awaited<ReturnType<typeof bundleWorkflowCode>>;
+let workflowBundle: WorkflowsService;
 beforeAll(async () => {
-  workflowBundle = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url)),
-    logger: new DefaultLogger('ERROR'),
-  });
+  workflowBundle = await askForService<WorkflowsService>('/workflows');
 });
 
 async function replay(runs: readonly RecordedRun[]): Promise<ReplayResult[]> {

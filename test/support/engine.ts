@@ -1,13 +1,5 @@
-import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
-import {
-  DefaultLogger,
-  NativeConnection,
-  Runtime,
-  Worker,
-  type WorkflowBundleWithSourceMap,
-  bundleWorkflowCode,
-} from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createActivities, createDeliveryActivities, createMoneyActivities } from '../../src/activities/index.ts';
 import type { Source } from '../../src/activities/dependencies.ts';
 import { retryInterceptor } from '../../src/activities/retry-interceptor.ts';
@@ -32,22 +24,11 @@ import { sweepOutbox } from '../../src/relay/sweep-outbox.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { DELIVERY_TASK_QUEUE, GATEWAY_TASK_QUEUE, TASK_QUEUE } from '../../src/workflows/messages.ts';
+import { askForService } from './ask-for-service.ts';
+import type { WorkflowsService } from './services.ts';
 
 // A test's own output is what its reader looks for; the engine speaks up about trouble only.
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
-const bundlerLogger = new DefaultLogger('ERROR');
-
-let bundle: Promise<WorkflowBundleWithSourceMap> | undefined;
-
-/** The workflows as a worker runs them, bundled once per test file. */
-function workflowBundle(): Promise<WorkflowBundleWithSourceMap> {
-  bundle ??= bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url)),
-    logger: bundlerLogger,
-  });
-  return bundle;
-}
-
 /** A gateway of the `standard` protocol at `url`, as configuration would make it. */
 export function standardSource(url: string, name = 'sim'): [string, Source] {
   const gateway: Gateway = createStandardGateway(
@@ -124,7 +105,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     Worker.create({
       ...common,
       taskQueue: TASK_QUEUE,
-      workflowBundle: await workflowBundle(),
+      workflowBundle: await askForService<WorkflowsService>('/workflows'),
       activities: createActivities(deps),
     }),
     Worker.create({ ...common, taskQueue: GATEWAY_TASK_QUEUE, activities: createMoneyActivities(deps) }),

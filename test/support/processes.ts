@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach } from 'vitest';
 import { launch, type Exit, type Running } from '../../src/stack/launch.ts';
 import { freePorts } from '../../src/stack/ports.ts';
+import { askForService } from './ask-for-service.ts';
 import { mustNotOutliveUs } from './reaper.ts';
+import type { WorkflowsService } from './services.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 // Compiling and bundling take a second or two alone, half a minute on one that is overrun.
@@ -88,7 +90,10 @@ export async function startProcess(
   const asked = settings.port ?? (name === 'simulator' ? settings.sim?.port : undefined);
   const port = asked ?? (await freePorts(1))[0] ?? 0;
   const logFile = join(folder, `${name}-${String(started.length)}.log`);
-  const env = environment(settings, port);
+  // A worker would make the bundle by itself, which takes as long as all the rest of its start.
+  const workflows =
+    name === 'worker' ? { WORKFLOW_BUNDLE: (await askForService<WorkflowsService>('/workflows')).codePath } : {};
+  const env = { ...environment(settings, port), ...workflows };
   let forget = (): void => undefined;
   const run = async (): Promise<Running> => {
     const preload = settings.preload === undefined ? [] : ['--import', settings.preload];

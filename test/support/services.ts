@@ -1,8 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { findTemporalProgram } from '../../src/stack/find-temporal-program.ts';
@@ -16,7 +17,7 @@ import { mustNotOutliveUs } from './reaper.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Where the run's services are asked for: `GET /postgres`, `GET /temporal`. */
+    /** Where the run's services are asked for: `GET /postgres`, `GET /temporal`, `GET /workflows`. */
     servicesUrl: string;
   }
 }
@@ -29,14 +30,20 @@ export interface PostgresService {
   readonly template: string;
 }
 
+/** What `GET /workflows` answers. */
+export interface WorkflowsService {
+  /** The bundled workflows. */
+  readonly codePath: string;
+}
+
 /** What `GET /temporal` answers. */
 export interface TemporalService {
   readonly address: string;
 }
 
 /**
- * One PostgreSQL and one Temporal for the whole run, each started when the first test asks for it: a run of unit tests
- * starts neither. TEST_DATABASE_URL and TEST_TEMPORAL_ADDRESS name servers that are there already.
+ * One PostgreSQL, one Temporal and one bundle of the workflows for the whole run, each made when the first test asks for it: a run
+ * of unit tests makes none. TEST_DATABASE_URL and TEST_TEMPORAL_ADDRESS name servers that are there already.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'paidonce-test-'));
@@ -45,6 +52,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const services: Record<string, Lazy> = {
     '/postgres': lazy(() => providePostgres(folder, endings)),
     '/temporal': lazy(() => provideTemporal(folder, endings)),
+    '/workflows': lazy(() => provideWorkflows(folder)),
   };
   const server = createServer((request, response) => {
     const service = services[request.url ?? ''];
@@ -115,6 +123,15 @@ async function provideTemporal(folder: string, endings: (() => Promise<void>)[])
   const settings = { program, port, uiPort: null, databaseFile: null, logFile: join(folder, 'temporal.log') };
   endEarly(await startTemporal(settings), 'SIGKILL', endings);
   return { address: `127.0.0.1:${String(port)}` };
+}
+
+async function provideWorkflows(folder: string): Promise<WorkflowsService> {
+  const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
+  const workflowsPath = fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url));
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
+  const codePath = join(folder, 'workflows.cjs');
+  await writeFile(codePath, code);
+  return { codePath };
 }
 
 function endEarly(running: Running, signal: NodeJS.Signals, endings: (() => Promise<void>)[]): void {

@@ -54,6 +54,7 @@ describe('the environment', () => {
       outgoing: { allowNetworks: [] },
       sinks: [],
       alerts: { channels: ['log'], slackUrl: null, email: [], remindAfterMs: 4 * 3_600_000 },
+      workflowBundle: null,
       workerMetrics: null,
       relay: { batch: 100, pollMs: 200 },
       logLevel: 'info',

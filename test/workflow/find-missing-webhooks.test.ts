@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ListedPage } from '../../src/activities/find-missing-webhooks.ts';
@@ -12,6 +11,8 @@ import { eventually } from '../support/eventually.ts';
 import { openPaymentLab, type PaymentLab } from '../support/payment-lab.ts';
 import { seedOrder } from '../support/seed.ts';
 import { createTestNamespace, type TestNamespace } from '../support/temporal.ts';
+import { askForService } from '../support/ask-for-service.ts';
+import type { WorkflowsService } from '../support/services.ts';
 
 let lab: PaymentLab;
 let temporal: TestNamespace;
@@ -79,7 +80,7 @@ describe('a list that never ends', () => {
     const taskQueue = 'endless';
     const worker = await Worker.create({
       ...{ connection, namespace: temporal.namespace, taskQueue },
-      workflowsPath: fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url)),
+      workflowBundle: await askForService<WorkflowsService>('/workflows'),
       activities: { findMissingWebhooks: endless },
     });
     const options = { ...findMissingStartOptions('endless'), taskQueue };

@@ -4,7 +4,6 @@
  *
  * - CRASH_PLAN: a file that says what counts and where to die; it may come, change and go while the process runs.
  * - CRASH_GATE: the worker is made only when this file is there: a spare one waits warm and takes no task away.
- * - CRASH_BUNDLE: the bundled workflows, made once for all workers of a run.
  */
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,20 +14,20 @@ import { createStepCounter } from './step-counter.ts';
 
 const GATE_POLL_MS = 10;
 
-const { CRASH_PLAN: planFile, CRASH_GATE: gate, CRASH_BUNDLE: bundle } = process.env;
+const { CRASH_PLAN: planFile, CRASH_GATE: gate } = process.env;
 if (planFile !== undefined) {
   const counter = createStepCounter(planFile);
   countStatements(counter);
   countGatewayCalls(counter);
   countTemporalCalls(counter);
 }
-if (gate !== undefined && bundle !== undefined) await holdWorkers(gate, bundle);
+if (gate !== undefined) await holdWorkers(gate);
 
-async function holdWorkers(gateFile: string, codePath: string): Promise<void> {
+async function holdWorkers(gateFile: string): Promise<void> {
   const { Worker } = await import('@temporalio/worker');
   const create = Worker.create.bind(Worker);
-  Worker.create = async ({ workflowsPath, ...options }) => {
+  Worker.create = async (options) => {
     while (!existsSync(gateFile)) await delay(GATE_POLL_MS);
-    return create(workflowsPath === undefined ? options : { ...options, workflowBundle: { codePath } });
+    return create(options);
   };
 }

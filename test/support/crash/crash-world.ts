@@ -1,8 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { expect } from 'vitest';
 import { runAudit } from '../../../src/database/audit.ts';
 import { API_SCOPES, rotateApiKey } from '../../../src/database/rotate-api-key.ts';
@@ -66,10 +64,8 @@ export async function openCrashWorld(built = false): Promise<CrashWorld> {
     ...{ configFile, sim, built },
     env: { LOG_LEVEL: 'warn' },
   };
-  const bundle = join(folder, 'workflows.cjs');
-  writeFileSync(bundle, (await bundleWorkflows()).code);
   const [workers, servers] = (['worker', 'server'] as const).map((kind) =>
-    startVictims(kind, { settings, folder, bundle }),
+    startVictims(kind, { settings, folder }),
   ) as [Victims, Victims];
   const [steady, key, receiver] = await Promise.all([
     startProcess('server', settings),
@@ -112,11 +108,4 @@ export async function openCrashWorld(built = false): Promise<CrashWorld> {
       forgetFolder();
     },
   };
-}
-
-function bundleWorkflows(): Promise<{ code: string }> {
-  return bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../../../src/workflows/index.ts', import.meta.url)),
-    logger: new DefaultLogger('ERROR'),
-  });
 }

@@ -33,12 +33,12 @@ const DYING_MS = 50;
 /** A death takes a moment, a start takes seconds. */
 const SPARE = 2;
 
-/** @param bundle the bundled workflows; a worker that waits takes no task before its turn */
+/** A worker that waits takes no task before its turn. */
 export function startVictims(
   kind: 'server' | 'worker',
-  options: { readonly settings: ProcessSettings; readonly folder: string; readonly bundle: string },
+  options: { readonly settings: ProcessSettings; readonly folder: string },
 ): Victims {
-  const { settings, folder, bundle } = options;
+  const { settings, folder } = options;
   const preload = preloadPath(settings.built === true);
   let made = 0;
 
@@ -48,7 +48,6 @@ export function startVictims(
     const env = {
       ...settings.env,
       CRASH_PLAN: plan,
-      CRASH_BUNDLE: bundle,
       ...(kind === 'worker' && { CRASH_GATE: gate }),
     };
     const started = startProcess(kind, { ...settings, preload, env, readyMs: LONGEST_WAIT_MS });
