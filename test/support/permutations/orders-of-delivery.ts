@@ -10,11 +10,14 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** Every order of `n` things where there are at most `most`; otherwise so many different ones, drawn by `random`, the order of happening among them. */
+/**
+ * Every order of `n` things where there are at most `most`; otherwise so many different ones, drawn by `random`, the order of happening
+ * among them. In no order themselves, so that what is told from their numbers has nothing to do with what they are.
+ */
 export function ordersOfDelivery(n: number, most: number, random: () => number): number[][] {
   const things = Array.from({ length: n }, (_, at) => at);
   const all = things.reduce((product, at) => product * (at + 1), 1);
-  if (all <= most) return permutations(things);
+  if (all <= most) return shuffled(permutations(things), random);
   const drawn = new Map([[things.join(), things]]);
   while (drawn.size < most) {
     const order = shuffled(things, random);
@@ -28,11 +31,11 @@ function permutations(things: readonly number[]): number[][] {
   return things.flatMap((first) => permutations(things.filter((one) => one !== first)).map((rest) => [first, ...rest]));
 }
 
-function shuffled(things: readonly number[], random: () => number): number[] {
+function shuffled<T>(things: readonly T[], random: () => number): T[] {
   const order = [...things];
   for (let at = order.length - 1; at > 0; at -= 1) {
     const other = Math.floor(random() * (at + 1));
-    [order[at], order[other]] = [order[other] ?? 0, order[at] ?? 0];
+    [order[at], order[other]] = [order[other] as T, order[at] as T];
   }
   return order;
 }
