@@ -1,6 +1,7 @@
 import { applyPayment, type AppliedPayment, type PaymentToApply } from '../database/apply-payment.ts';
 import { noteLookFailed } from '../database/note-look-failed.ts';
 import { readPaymentWork } from '../database/read-payment-work.ts';
+import { GatewayError } from '../domain/gateway-error.ts';
 import type { DisputeFacts } from '../domain/gateway-facts.ts';
 import type { Gateway } from '../gateways/gateway.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -36,7 +37,7 @@ export function createSettlePayment(deps: Dependencies) {
     // One that waits for its order is woken by its creation, though no event of it may be left.
     const asked = input.look || callers.length > 0 || work.events.length > 0 || (work.payment?.waits ?? false);
     if (!asked) return null;
-    const shown = await look(gateway, paymentId, {
+    const { unread, ...shown } = await look(gateway, paymentId, {
       refundsToo: (work.payment?.refundsKnown ?? false) || work.events.some((event) => event.subject === 'refund'),
       disputes: work.events.flatMap((event) => (event.subject === 'dispute' ? [event.objectId] : [])),
     }).catch(async (error: unknown) => {
@@ -52,6 +53,11 @@ export function createSettlePayment(deps: Dependencies) {
       knownOrderId: known?.decided === true ? known.orderId : (shown.facts?.orderId ?? known?.orderId ?? null),
       at: new Date(input.at),
     });
+    if (unread !== null) {
+      const about = work.events.filter((event) => event.subject === 'dispute');
+      await noteLookFailed(deps.pool, source, about, unread.message);
+      deps.log.warn({ source, payment_id: paymentId, err: unread }, 'a dispute cannot be read; its events wait');
+    }
     if (applied.outcome !== null) deps.metrics.paymentsApplied.inc({ outcome: applied.outcome });
     deps.wakeRelay();
     // Events that all go on waiting are no reason to look again at once.
@@ -63,29 +69,43 @@ async function look(
   gateway: Gateway,
   paymentId: string,
   options: { readonly refundsToo: boolean; readonly disputes: readonly (string | null)[] },
-): Promise<Pick<PaymentToApply, 'facts' | 'refunds' | 'disputes'>> {
+): Promise<Pick<PaymentToApply, 'facts' | 'refunds' | 'disputes'> & Pick<ShownDisputes, 'unread'>> {
   const facts = await gateway.fetchPayment(paymentId);
   const refunded = facts?.amountRefunded !== null && facts?.amountRefunded !== undefined && facts.amountRefunded > 0n;
   const refunds = facts !== null && (options.refundsToo || refunded) ? await gateway.listRefunds(paymentId) : null;
-  return {
-    facts,
-    refunds,
-    disputes: facts === null ? null : await lookAtDisputes(gateway, paymentId, options.disputes),
-  };
+  const none = { disputes: null, unread: null };
+  return { facts, refunds, ...(facts === null ? none : await lookAtDisputes(gateway, paymentId, options.disputes)) };
 }
 
-/** Those that events speak of; null where the gateway shows none, or nothing speaks of any. */
+interface ShownDisputes {
+  /** Null where the gateway shows none, or nothing speaks of any. */
+  readonly disputes: readonly DisputeFacts[] | null;
+  /** Why one could not be read. */
+  readonly unread: GatewayError | null;
+}
+
+/**
+ * Those that events speak of. One that cannot be read counts as not shown, so that its own events wait for the next look, and the
+ * payment's money does not: that was read.
+ */
 async function lookAtDisputes(
   gateway: Gateway,
   paymentId: string,
   named: readonly (string | null)[],
-): Promise<DisputeFacts[] | null> {
-  if (!gateway.capabilities.showsDisputes || named.length === 0) return null;
-  const shown: DisputeFacts[] = [];
+): Promise<ShownDisputes> {
+  if (!gateway.capabilities.showsDisputes || named.length === 0) return { disputes: null, unread: null };
+  const disputes: DisputeFacts[] = [];
+  let unread: GatewayError | null = null;
   for (const disputeId of new Set(named)) {
-    const dispute = disputeId === null ? null : await gateway.fetchDispute(disputeId);
-    // About another payment it says nothing here.
-    if (dispute?.paymentId === paymentId) shown.push(dispute);
+    if (disputeId === null) continue;
+    try {
+      const dispute = await gateway.fetchDispute(disputeId);
+      // About another payment it says nothing here.
+      if (dispute?.paymentId === paymentId) disputes.push(dispute);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      unread = error;
+    }
   }
-  return shown;
+  return { disputes, unread };
 }

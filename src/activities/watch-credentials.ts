@@ -51,6 +51,8 @@ export function watchCredentials(pool: Pool, gateway: Gateway): Gateway {
     ...gateway,
     fetchPayment: (id) => watch('fetchPayment', () => gateway.fetchPayment(id)),
     listRefunds: (id) => watch('listRefunds', () => gateway.listRefunds(id)),
+    fetchDispute: (id) => watch('fetchDispute', () => gateway.fetchDispute(id)),
+    listEvents: (listing) => watch('listEvents', () => gateway.listEvents(listing)),
     findRefunds: (id, reference) => watch('findRefunds', () => gateway.findRefunds(id, reference)),
     findPayments: (reference, orderId) => watch('findPayments', () => gateway.findPayments(reference, orderId)),
     findCharges: (...asked) => watch('findCharges', () => gateway.findCharges(...asked)),

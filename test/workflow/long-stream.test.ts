@@ -155,6 +155,10 @@ it('a run that has taken in much goes on as a fresh one that carries nothing, an
     continuedExecutionRunId: first,
     input: null,
   });
-  expect((await handle.query(paymentStateQuery)).waiting_for).toBe('gateway');
+  await until(
+    async () => (await handle.query(paymentStateQuery)).waiting_for === 'gateway',
+    PATIENCE_MS,
+    () => 'the fresh run does not wait for the gateway',
+  );
   expect(await events(`event_id like 'evt_round_%' and state = 'processed'`)).toBe(round);
 }, 400_000);
