@@ -79,6 +79,11 @@ async function reserve(tx: Tx, request: AuthorizationMoveRequest): Promise<void>
       throw new Problem(CODES[kind].notNow, `The payment is ${reserved.status}; only an authorised one can.`);
     case 'order_not_payable':
       throw new Problem('order_not_payable', 'The order is paid, cancelled or expired: void the payment.');
+    case 'other_currency':
+      throw new Problem(
+        'currency_mismatch',
+        `The order is in ${reserved.ofOrder}, the payment in ${reserved.currency}: void the payment.`,
+      );
     case 'exceeds_authorized':
       throw new Problem(
         'capture_exceeds_authorized',

@@ -21,7 +21,8 @@ export type AuthorizationMoveReservation =
   | { readonly result: 'reserved' | 'exists'; readonly id: string }
   | { readonly result: 'payment_not_found' | 'opposite_exists' | 'order_not_payable' | 'changed_meanwhile' }
   | { readonly result: 'not_authorized'; readonly status: PaymentStatus }
-  | { readonly result: 'exceeds_authorized'; readonly authorized: bigint; readonly currency: string };
+  | { readonly result: 'exceeds_authorized'; readonly authorized: bigint; readonly currency: string }
+  | { readonly result: 'other_currency'; readonly currency: string; readonly ofOrder: string };
 
 /**
  * Reserves the one capture, or the one void, of an authorised payment under the payment's lock, so that of both the first
@@ -54,6 +55,7 @@ export async function reserveAuthorizationMove(
       amount: request.amount,
       authorized: authorized ?? 0n,
       orderStatus: order?.status ?? null,
+      inOrdersCurrency: order === null || order.currency === currency,
     },
     ...(await standing(tx, kind, id)),
   });
@@ -62,6 +64,7 @@ export async function reserveAuthorizationMove(
     return { result: 'not_authorized', status: payment.status };
   }
   if (refusal === 'exceeds_authorized') return { result: refusal, authorized, currency };
+  if (refusal === 'other_currency') return { result: refusal, currency, ofOrder: order?.currency ?? '' };
   if (refusal !== null) return { result: refusal };
   const amount = request.amount ?? authorized;
   await tx.query(

@@ -19,10 +19,12 @@ export interface AuthorizationMoveToWeigh {
   /** Minor units; null: all that is authorised. */
   readonly amount: bigint | null;
   readonly authorized: bigint;
+  /** Whether its order, if it has one, is in the payment's currency. */
+  readonly inOrdersCurrency: boolean;
 }
 
 export type AuthorizationMoveRefusal =
-  'exists' | 'opposite_exists' | 'not_authorized' | 'order_not_payable' | 'exceeds_authorized';
+  'exists' | 'opposite_exists' | 'not_authorized' | 'order_not_payable' | 'other_currency' | 'exceeds_authorized';
 
 /**
  * Why an authorised payment may not be captured or voided; null where it may. A payment has one move of each kind at most,
@@ -34,8 +36,9 @@ export function refuseAuthorizationMove(asked: AuthorizationMoveToWeigh): Author
   if (opposite !== null && opposite !== 'failed') return 'opposite_exists';
   if (paymentStatus !== 'authorized') return 'not_authorized';
   if (kind === 'void') return null;
-  // Taken all the same, the money would have to go back at once (D1, B6).
+  // Taken all the same, the money would have to go back at once (D1, B6), or wait for a person (B5).
   if (orderStatus !== null && !PAYABLE_ORDER_STATUSES.includes(orderStatus)) return 'order_not_payable';
+  if (!asked.inOrdersCurrency) return 'other_currency';
   return amount !== null && amount > authorized ? 'exceeds_authorized' : null;
 }
 

@@ -316,6 +316,16 @@ describe('a capture or a void is refused, and nothing is kept,', () => {
     expect((await system.get(`/v1/orders/${orderId}`)).body).toMatchObject({ status: 'paid', amount_paid: 10_000 });
   });
 
+  it('where the order is in another currency: captured, the money would only wait for a person', async () => {
+    await system.order('ord_dollars');
+    const payment = { payment_id: 'pay_dollars', order_id: 'ord_dollars', amount: 10_000, currency: 'USD' };
+    await control(system.sim, 'POST', '/payments', { ...payment, status: 'authorized' });
+    await system.shows(pathOf('pay_dollars'), { status: 'authorized' });
+    expect(codes([await capture('pay_dollars', 'dollars')])).toEqual([[422, 'currency_mismatch']]);
+    expect(await atGateway('pay_dollars')).toMatchObject({ status: 'authorized' });
+    expect(await release('pay_dollars', 'dollars')).toMatchObject({ status: 201, body: { status: 'succeeded' } });
+  });
+
   it('where the gateway has no such call', async () => {
     await system.db.pool.query(
       `insert into payments (source, payment_id, status, amount, currency) values ('plain', 'pay_plain', 'authorized', 100, 'EUR')`,

@@ -17,7 +17,7 @@ import { REFUND_STATUSES } from '../../src/domain/refund-states.ts';
 
 const asked: AuthorizationMoveToWeigh = {
   ...{ kind: 'capture', paymentStatus: 'authorized', orderStatus: 'payment_pending' },
-  ...{ same: null, opposite: null, amount: null, authorized: 100n },
+  ...{ same: null, opposite: null, amount: null, authorized: 100n, inOrdersCurrency: true },
 };
 
 describe.each(AUTHORIZATION_MOVE_KINDS)('a %s', (kind) => {
@@ -53,6 +53,11 @@ describe('a capture', () => {
       (orderStatus) => refuseAuthorizationMove({ ...asked, orderStatus }) === null,
     );
     expect(allowed).toEqual(['pending_payment', 'payment_pending', 'partially_paid', 'failed_final', null]);
+  });
+
+  it('is in the currency of its order', () => {
+    expect(refuseAuthorizationMove({ ...asked, inOrdersCurrency: false })).toBe('other_currency');
+    expect(refuseAuthorizationMove({ ...asked, inOrdersCurrency: false, kind: 'void' })).toBeNull();
   });
 
   it('is of all that is authorised, or of less', () => {

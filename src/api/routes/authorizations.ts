@@ -22,7 +22,7 @@ export const capturePayment = defineRoute({
   },
   problems: [
     ...(['payment_not_found', 'payment_not_capturable', 'capture_exists', 'order_not_payable'] as const),
-    ...(['capture_exceeds_authorized', 'not_supported'] as const),
+    ...(['capture_exceeds_authorized', 'currency_mismatch', 'not_supported'] as const),
   ],
   handle: (deps, { params, client, idempotencyKey: key, body, sent }) =>
     runAuthorizationMove(deps, {
