@@ -36,15 +36,19 @@ const DECIDED = `
     select max(at) as at from state_transitions
     where machine = 'order' and source = $1 and payment_id = $2 and detail in ('marked_paid', 'partially_paid')
   ), refunded as (
-    select object_id as refund_id, max(at) as at from state_transitions
-    where machine = 'refund' and source = $1 and payment_id = $2 group by object_id
+    select object_id as refund_id, at from state_transitions
+    where machine = 'refund' and source = $1 and payment_id = $2
     union all
     -- as consequences name a dispute that took them back
-    select 'dispute:' || object_id, max(at) from state_transitions
-    where machine = 'dispute' and source = $1 and payment_id = $2 group by object_id
+    select 'dispute:' || object_id, at from state_transitions
+    where machine = 'dispute' and source = $1 and payment_id = $2
   ), paid as (
     select id from orders where paid_source = $1 and paid_payment_id = $2
   )`;
+
+/** Of a refund, or a dispute, that changed several times: its first decision since the row's transaction began. */
+const decidedSince = (refundId: string, at: string): string =>
+  `(select min(r.at) from refunded r where r.refund_id = ${refundId} and r.at >= ${at})`;
 
 const PARTS = [
   `select d.received_at, 'delivery', json_build_object('event_id', event_id, 'event_type', e.event_type,
@@ -73,13 +77,13 @@ const PARTS = [
   `select greatest(b.confirmed_at, decided.at), 'booking', json_build_object('line_id', line_id, 'kind', kind,
           'status', 'confirmed', 'refund_id', null)
    from bookings b cross join decided where order_id in (select id from paid)`,
-  `select greatest(b.cancelled_at, r.at), 'booking', json_build_object('line_id', line_id, 'kind', kind,
+  `select greatest(b.cancelled_at, ${decidedSince('b.cancelled_by_refund', 'b.cancelled_at')}), 'booking', json_build_object('line_id', line_id, 'kind', kind,
           'status', 'cancelled', 'refund_id', b.cancelled_by_refund)
-   from bookings b left join refunded r on r.refund_id = b.cancelled_by_refund
+   from bookings b
    where order_id in (select id from paid) and b.cancelled_at is not null`,
-  `select greatest(l.created_at, r.at, case when l.refund_id is null then decided.at end), 'loyalty',
+  `select greatest(l.created_at, ${decidedSince('l.refund_id', 'l.created_at')}, case when l.refund_id is null then decided.at end), 'loyalty',
           json_build_object('points', l.points::text, 'refund_id', l.refund_id)
-   from loyalty_entries l cross join decided left join refunded r using (refund_id)
+   from loyalty_entries l cross join decided
    where l.source = $1 and l.payment_id = $2`,
   `select greatest(g.issued_at, decided.at), 'gift_card', json_build_object('line_id', line_id, 'unit', unit,
           'amount', amount::text, 'currency', currency, 'status', status, 'refund_id', stopped_by_refund)
@@ -87,17 +91,19 @@ const PARTS = [
   `select greatest(p.issued_at, decided.at), 'package', json_build_object('line_id', line_id, 'unit', unit,
           'status', status, 'refund_id', stopped_by_refund)
    from packages p cross join decided where order_id in (select id from paid)`,
-  `select greatest(i.issued_at, r.at, case when i.refund_id is null then decided.at end), 'invoice',
+  `select greatest(i.issued_at, ${decidedSince('i.refund_id', 'i.issued_at')}, case when i.refund_id is null then decided.at end), 'invoice',
           json_build_object('number', number::text, 'kind', kind, 'amount', amount::text, 'currency', currency)
-   from invoices i cross join decided left join refunded r using (refund_id)
-   where i.order_id in (select id from paid) and (i.refund_id is null or r.refund_id is not null)`,
-  `select greatest(max(posted_at), max(r.at), case when max(refund_id) is null then max(decided.at) end,
+   from invoices i cross join decided
+   where i.order_id in (select id from paid)
+     and (i.refund_id is null or exists (select from refunded r where r.refund_id = i.refund_id))`,
+  `select greatest(max(posted_at), ${decidedSince('max(ledger_entries.refund_id)', 'max(ledger_entries.posted_at)')},
+                   case when max(refund_id) is null then max(decided.at) end,
                    case when source_event_id like 'dispute%' then
                      (select min(t.at) from state_transitions t
                       where t.machine = 'dispute' and t.source = $1 and t.payment_id = $2 and t.at >= max(posted_at)) end), 'posting',
           json_build_object('key', source_event_id, 'currency', currency,
             'lines', string_agg(side || ' ' || account || ' ' || amount, ', ' order by side desc, account))
-   from ledger_entries cross join decided left join refunded r using (refund_id)
+   from ledger_entries cross join decided
    where source = $1 and payment_id = $2 group by source_event_id, currency`,
   `select coalesce(done_at, last_attempt_at, planned_at), 'told', json_build_object('consumer', consumer, 'target', target,
           'event_type', event_type, 'status', status, 'attempts', attempts, 'last_error', last_error)

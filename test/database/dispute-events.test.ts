@@ -8,7 +8,7 @@ import { recordTransition } from '../../src/database/record-transition.ts';
 import { replayEvent } from '../../src/database/replay-event.ts';
 import type { DisputeFacts } from '../../src/domain/gateway-facts.ts';
 import { openDisputeLab, type DisputeLab } from '../support/dispute-lab.ts';
-import { facts, look } from '../support/seed.ts';
+import { facts, look, refundFacts } from '../support/seed.ts';
 import { dispute, tellDispute } from '../support/seed-disputes.ts';
 
 let lab: DisputeLab;
@@ -164,6 +164,26 @@ it('the timeline and the payment tell of it, each line after what caused it', as
   expect(await readPayment(lab.db.pool, 'sim', ids.paymentId)).toMatchObject({
     disputes: [{ dispute_id: ids.disputeId, status: 'lost', amount: 10_000n, fee: 1_500n, fee_currency: 'EUR' }],
   });
+});
+
+it('what a refund brought and what its return brought are told each where it happened', async () => {
+  const ids = await lab.paidOrder();
+  const refund = refundFacts({ refundId: `re_${ids.paymentId}`, paymentId: ids.paymentId, amount: 10_000n });
+  for (const status of ['succeeded', 'failed'] as const) {
+    const paid = facts({ ...ids, amountRefunded: status === 'failed' ? 0n : 10_000n });
+    await look(lab.db.pool, paid, { refunds: [{ ...refund, status }] });
+  }
+  const rows = await readTimeline(lab.db.pool, 'sim', ids.paymentId);
+  const lines = rows.flatMap((row) => timelineEntries(row, true)).map(({ text }) => text);
+  const order = [
+    /^refund .* succeeded/,
+    /^loyalty -100/,
+    /^credit note/,
+    /^refund .* → failed/,
+    /^loyalty \+100 points by/,
+  ].map((line) => lines.findIndex((text) => line.test(text)));
+  expect(order, lines.join('\n')).not.toContain(-1);
+  expect(order, lines.join('\n')).toEqual(order.toSorted((a, b) => a - b));
 });
 
 it('the history takes no step that its table does not have', async () => {
