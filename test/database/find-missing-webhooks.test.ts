@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createFindMissingWebhooks, type ListedPage } from '../../src/activities/find-missing-webhooks.ts';
+import { createFindMissingWebhooks } from '../../src/activities/find-missing-webhooks.ts';
 import { runAudit } from '../../src/database/audit.ts';
 import { readEvent } from '../../src/database/read-event.ts';
 import type { Delivery } from '../../src/database/delivery-statement.ts';
@@ -12,7 +12,14 @@ import { admitted } from '../../src/gateways/admitted.ts';
 import type { Logger } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { listedEntry, startListingGateway, type ListedEntry, type ListingGateway } from '../support/listing-gateway.ts';
+import {
+  listedEntries as entries,
+  listedEntry,
+  startListingGateway,
+  type ListedEntry,
+  type ListingGateway,
+  wholePass,
+} from '../support/listing-gateway.ts';
 
 let database: TestDatabase;
 let gateway: ListingGateway;
@@ -46,21 +53,7 @@ function finder(over: { readonly pool?: pg.Pool; readonly policies?: Partial<Pol
   });
 }
 
-/** A whole pass, as the workflow makes it. */
-async function pass(
-  findMissingWebhooks = finder(),
-): Promise<{ listed: number; found: string[]; left: number; problem: string | null }> {
-  const all = { listed: 0, found: [] as string[], left: 0, problem: null as string | null };
-  let page: ListedPage;
-  do {
-    page = await findMissingWebhooks('sim');
-    all.listed += page.listed;
-    all.found.push(...page.found);
-    all.left += page.left;
-    all.problem = page.problem;
-  } while (page.more);
-  return all;
-}
+const pass = (findMissingWebhooks = finder()) => wholePass(findMissingWebhooks);
 
 /** Its webhook, as the API takes it. */
 function webhookOf({ id, ...body }: ListedEntry, bytes = JSON.stringify(body)): Delivery {
@@ -75,8 +68,6 @@ function webhookOf({ id, ...body }: ListedEntry, bytes = JSON.stringify(body)): 
 
 const deliver = (entry: ListedEntry, bytes?: string) => storeDelivery(database.pool, webhookOf(entry, bytes));
 
-const entries = (n: number, minutes: number, prefix = 'e') =>
-  Array.from({ length: n }, (_, at) => listedEntry(`${prefix}${at}`, minutes));
 const event = (id: string) => readEvent(database.pool, 'sim', id);
 const countOf = async (from: string) =>
   Number((await database.pool.query<{ n: bigint }>(`select count(*) as n from ${from}`)).rows[0]?.n);
