@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { isStorableText } from '../../domain/cleaned-text.ts';
+import { CLOCK_DRIFT_MS } from '../../domain/clock-drift.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import { isJsonObject } from '../event-body.ts';
 import { readTime } from '../fields.ts';
@@ -11,11 +13,9 @@ import type { StandardApi } from './standard-api.ts';
  * webhooks, and one hour of anybody's events is a few pages, listed anew each time.
  */
 const APPEARS_WITHIN_MS = 60 * 60_000;
-/** A time that lies further ahead is no time: waiting for it would keep the list from ever being settled. */
-const CLOCK_DRIFT_MS = 5 * 60_000;
 
 const cursor = z
-  .union([z.string().max(1_000), z.number().transform(String)])
+  .union([z.string().max(1_000).refine(isStorableText), z.number().transform(String)])
   .nullish()
   .transform((text) => (text === '' ? null : (text ?? null)));
 const answer = z.object({ data: z.array(z.unknown()), next: cursor });
