@@ -112,6 +112,25 @@ describe('a gateway', () => {
 });
 
 describe('an entry of the list', () => {
+  it.each([101, 600, 5_000, 200_000])(
+    'that is nested %i deep is held, and those beside it are found',
+    async (levels) => {
+      const mark = '"]['; // brackets within a text are none
+      const [deep, good, after] = [listedEntry('deep'), listedEntry('good', 10, { mark }), listedEntry('after')];
+      const nested = JSON.stringify(deep).replace(
+        '"data":{',
+        `"data":{"x":${'[{"a":'.repeat(levels / 2)}9${'}]'.repeat(levels / 2)},`,
+      );
+      gateway.trouble = { status: 200, body: `{"data":[${JSON.stringify(good)},${nested},${JSON.stringify(after)}]}` };
+      expect(await pass()).toMatchObject({ found: ['good', 'deep', 'after'], problem: null });
+      const event = (id: string) => readEvent(database.pool, 'sim', id);
+      expect(await event('deep')).toMatchObject({ state: 'held' });
+      expect(await event('good')).toMatchObject({ state: 'pending' });
+      expect(await event('after')).toMatchObject({ state: 'pending' });
+      expect(await countOf(`dead_letters where kind = 'event_unreadable' and status = 'open'`)).toBe(1);
+    },
+  );
+
   it.each([4, 6, 20])(
     'that is stamped %i minutes ahead is found, however long webhooks are waited for',
     async (ahead) => {

@@ -3,6 +3,7 @@ import { isStorableText } from '../../domain/cleaned-text.ts';
 import { CLOCK_DRIFT_MS } from '../../domain/clock-drift.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import { isJsonObject } from '../event-body.ts';
+import { parseExactList } from '../exact-list.ts';
 import { readTime } from '../fields.ts';
 import type { EventListing, EventPage, ListedEvent } from '../gateway.ts';
 import { queryPath } from './paths.ts';
@@ -24,7 +25,7 @@ const answer = z.object({ data: z.array(z.unknown()), next: cursor });
 export async function listEvents(api: StandardApi, listing: EventListing): Promise<EventPage> {
   const { after, limit, now } = listing;
   const path = queryPath('/events', { ...(after === null ? {} : { after }), limit: String(limit) });
-  const page = await api.read(path, answer);
+  const page = await api.read(path, answer, parseExactList);
   if (page === null) {
     const message = 'The gateway does not know GET /events, the list of what it sent.';
     throw new GatewayError(message, { kind: 'temporary', code: 'http_404' });
