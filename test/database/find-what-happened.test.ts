@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 afterEach(() =>
   database.pool.query(
-    'truncate event_listings, webhook_events, webhook_deliveries, processed_events, dead_letters, payments, refunds cascade',
+    'truncate event_listings, webhook_events, webhook_deliveries, processed_events, dead_letters, payments, refunds, disputes cascade',
   ),
 );
 
@@ -190,6 +190,24 @@ describe('a gateway that lists events which no webhook was due for', () => {
     await beginAt('shop', 3 * DAY);
     expect(await pass(gateway)).toHaveLength(150);
     expect(await settledAgo('shop')).toBeLessThan(3600 + 600);
+  });
+
+  it('tells that an inquiry which is known has become a dispute', async () => {
+    const dispute = { id: 'dp_1', object: 'dispute', payment_intent: 'pi_1', status: 'needs_response', ...money };
+    const { gateway } = await stripeThat((_request, response) =>
+      sendJson(response, 200, {
+        object: 'list',
+        data: [event('evt_gone', 'charge.dispute.funds_withdrawn', dispute)],
+        has_more: false,
+      }),
+    );
+    await knowPayment('shop', 'pi_1', 'captured');
+    await database.pool.query(
+      `insert into disputes (source, dispute_id, payment_id, status, amount, currency, fee_currency, withheld)
+       values ('shop', 'dp_1', 'pi_1', 'opened', 5000, 'EUR', 'EUR', false)`,
+    );
+    expect(await pass(gateway)).toEqual(['dispute dp_1 opened']);
+    expect(await pass(gateway)).toEqual([]);
   });
 
   it('says it once where it is not', async () => {
