@@ -18,6 +18,16 @@ create table event_listings (
   -- how far the pass has come that is under way
   place text,
   under_way boolean not null default false,
+  -- whether all that the pass has listed so far follows on `settled` in one piece, so that it may be settled further
+  in_one_piece boolean not null default true,
+  -- since when the pass is under way, restarts included
+  began_at timestamptz,
+  -- how many pages the pass has turned, and a place that it came by: one that comes again is a circle
+  pages integer not null default 0,
+  mark text,
+  -- how often the pass had to be begun anew, and when last
+  restarts integer not null default 0,
+  restarted_at timestamptz,
   -- when a pass last reached the end
   ended_at timestamptz,
   -- since when the gateway gives no list, and why

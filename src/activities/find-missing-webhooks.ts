@@ -1,5 +1,7 @@
 import {
+  abandonPass,
   type EventListing,
+  isRecoveredBy,
   moveEventListing,
   noteListingFailed,
   readEventListing,
@@ -30,6 +32,8 @@ export interface ListedPage {
 const PAGE = 100;
 /** A gateway's trouble is over within the hour, or is somebody's to look at: the payments themselves are not late yet. */
 const ALERT_AFTER_MS = 60 * 60_000;
+/** A first listing of millions of events takes hours; what takes longer has no end. */
+const LONGEST_PASS_MS = 6 * 60 * 60_000;
 /** How gateways say that they do not know a cursor any more; a 404 without a word is about the list, not the place in it. */
 const CURSOR_REFUSED = /^(unknown_cursor|resource_missing|http_4(00|10))$/;
 
@@ -57,28 +61,45 @@ export function createFindMissingWebhooks(
       page = await source.gateway.listEvents({ after, since, now, limit: PAGE });
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      if (after === null || !CURSOR_REFUSED.test(error.code))
+      const refused = after !== null && CURSOR_REFUSED.test(error.code);
+      if (!refused || !(await restartEventListing(pool, name, listing)))
         return { ...nothing, problem: await failed(name, error, now) };
-      await restartEventListing(pool, name, listing);
       deps.log.warn({ source: name, err: error }, 'the gateway does not know where its list was left: listed anew');
       return { ...nothing, more: true };
     }
     const { found, left } = await takeInListed(deps, { source, events: page.events, since, now });
-    await moveOn(name, listing, page);
-    return { listed: page.events.length, found, left, more: page.next !== null, problem: null };
+    const taken = { listed: page.events.length, found, left };
+    if (page.next !== null && page.next === listing.mark) {
+      // The next run begins anew, so that what is new before the circle is found meanwhile.
+      await abandonPass(pool, name, listing);
+      return { ...taken, more: false, problem: await failed(name, circle(name), now) };
+    }
+    await moveOn(name, listing, page, now);
+    return { ...taken, more: page.next !== null, problem: null };
   };
 
-  async function moveOn(name: string, listing: EventListing, page: EventPage): Promise<void> {
+  async function moveOn(name: string, listing: EventListing, page: EventPage, now: Date): Promise<void> {
     await moveEventListing(pool, name, listing, page);
-    if (listing.failing) await closeAlert(pool, listingAlertKey(name));
+    const tooLong = listing.beganAt !== null && now.getTime() - listing.beganAt.getTime() >= LONGEST_PASS_MS;
+    if (tooLong && page.next !== null) await raise(name);
+    else if (tooLong || (listing.failing && isRecoveredBy(listing, page)))
+      await closeAlert(pool, listingAlertKey(name));
+  }
+
+  function raise(name: string): Promise<void> {
+    return raiseAlert(pool, { key: listingAlertKey(name), kind: 'events_not_listed', subject: { source: name } });
   }
 
   async function failed(name: string, error: GatewayError, now: Date): Promise<string> {
-    const problem = `${error.message} Webhooks that never came are not found meanwhile; the next run goes on from here.`;
+    const problem = `${error.message} Webhooks that never came are not found meanwhile; the next run goes on.`;
     const failingSince = await noteListingFailed(pool, name, error.message);
     deps.log.warn({ source: name, err: error, failing_since: failingSince }, 'events not listed');
-    if (now.getTime() - failingSince.getTime() >= ALERT_AFTER_MS)
-      await raiseAlert(pool, { key: listingAlertKey(name), kind: 'events_not_listed', subject: { source: name } });
+    if (now.getTime() - failingSince.getTime() >= ALERT_AFTER_MS) await raise(name);
     return problem;
   }
+}
+
+function circle(name: string): GatewayError {
+  const message = `The list of ${name} goes round in a circle: a page leads back to one that was listed before.`;
+  return new GatewayError(message, { kind: 'temporary', code: 'unexpected_answer' });
 }

@@ -5,6 +5,7 @@ import { isDatabaseUnavailable, isDeadlock, isValueRefused } from '../database/p
 import { readKnownStates } from '../database/read-known-states.ts';
 import { storeFoundEvents } from '../database/store-found-events.ts';
 import { cleanedJson } from '../domain/cleaned-text.ts';
+import { CLOCK_DRIFT_MS } from '../domain/clock-drift.ts';
 import { isNews } from '../domain/is-news.ts';
 import { admitted } from '../gateways/admitted.ts';
 import type { ListedEvent } from '../gateways/gateway.ts';
@@ -67,9 +68,11 @@ export async function takeInListed(
   return { found: missed.map((event) => event.eventId), left: unknown.length - missing.length };
 }
 
-/** A time that lies further ahead than that is no time. */
+/** Whether its webhook may be on its way. One bound for the clocks with the adapter's, or an entry would be left here and settled there. */
 function isYoung(occurredAt: number | null, now: Date, { policies }: Pick<Dependencies, 'policies'>): boolean {
-  return occurredAt !== null && Math.abs(now.getTime() - occurredAt) < policies.missingWebhookAfterMs;
+  if (occurredAt === null) return false;
+  const age = now.getTime() - occurredAt;
+  return age < policies.missingWebhookAfterMs && age >= -CLOCK_DRIFT_MS;
 }
 
 function deliveryOf(

@@ -16,6 +16,7 @@ interface Reconciled {
     readonly found: number | null;
     readonly left: number | null;
     readonly examples: readonly string[];
+    readonly unfinished: boolean | null;
     readonly problem: string | null;
   };
 }
@@ -39,7 +40,7 @@ function linesOf(reconciled: Reconciled): string[] {
 }
 
 function missingLines({ source, missing_webhooks: missing }: Reconciled): string[] {
-  const { workflow_id: workflowId, status, listed, found, left, examples, problem } = missing;
+  const { workflow_id: workflowId, status, listed, found, left, examples, unfinished, problem } = missing;
   if (status === 'running')
     return [`${source}: still looking at the gateway; ${workflowId} in Temporal tells how far it is.`];
   if (problem !== null) return [`${source}: ${problem}`];
@@ -49,6 +50,7 @@ function missingLines({ source, missing_webhooks: missing }: Reconciled): string
       (left === 0 || left === null ? '.' : `, ${left} may still be on their way.`),
     ...examples.map((id) => `  ${id}`),
     ...(more > 0 ? [`  and ${more} more`] : []),
+    ...(unfinished === true ? ['  The list goes on, and so does the next run.'] : []),
   ];
 }
 

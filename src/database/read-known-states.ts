@@ -3,7 +3,7 @@ import type { KnownStates } from '../domain/is-news.ts';
 import type { Db } from './pool.ts';
 
 const READ = `
-  select p.status as payment, r.status as refund, d.status as dispute, o.status as payout,
+  select p.status as payment, r.status as refund, d.status as dispute, d.withheld, o.status as payout,
          f.payment_id is not null and exists (
            select from webhook_events e
            where e.source = $1 and e.payment_id = f.payment_id and e.subject = f.subject

@@ -41,12 +41,23 @@ const LOOK_AGAIN = `
   set look_again_at = date_trunc('milliseconds', now()), handed_over_at = null, next_look_at = null`;
 
 /**
+ * A list writes an event's JSON as it likes: the bytes of one that was found are compared with none, and those of its first
+ * delivery stand for it from then on, as long as they say the same.
+ */
+const IS_FIRST_AS_FOUND = `
+      (e.found_at is not null
+       and not exists (select from webhook_deliveries w where w.source = e.source and w.event_id = e.event_id and not w.found)
+       and (e.state = 'held') = (d.state = 'held')
+       and (e.event_type, e.payment_id, e.object_id, e.claimed, e.amount, e.currency)
+           is not distinct from (d.event_type, d.payment_id, d.object_id, d.claimed, d.amount, d.currency))`;
+
+/**
  * Rows of several events are taken in the order of their ids by everybody: two groups in opposite order would wait for each
  * other for ever.
  */
 const STORE = `
   with ${DELIVERED}, seen as (
-    select d.n, e.body_sha256 <> d.body_sha256 as differs, e.state, e.handed_over_at is not null as handed_over,
+    select d.n, e.body_sha256 <> d.body_sha256 and not ${IS_FIRST_AS_FOUND} as differs, e.body_sha256 as known_sha256, e.state, e.handed_over_at is not null as handed_over,
            e.payment_id, e.order_id
     from delivered d join webhook_events e using (source, event_id)
   ), ${newEvents(null)}, delivery as (
@@ -63,13 +74,16 @@ const STORE = `
     where s.differs and d.state <> 'ignored' and (d.state = 'held' or s.payment_id is distinct from d.payment_id)
     order by 1
     on conflict do nothing
-  ), different as (
-    select e.source, e.event_id from webhook_events e
+  ), other as (
+    select e.source, e.event_id, s.differs, s.known_sha256, d.body_sha256 from webhook_events e
     join delivered d using (source, event_id) join seen s using (n)
-    where s.differs and e.payment_id is not null
+    where case when s.differs then e.payment_id is not null else s.known_sha256 <> d.body_sha256 end
     order by e.source, e.event_id for no key update of e
   ), again as (
-    ${LOOK_AGAIN} from different where e.source = different.source and e.event_id = different.event_id
+    ${LOOK_AGAIN} from other where other.differs and e.source = other.source and e.event_id = other.event_id
+  ), first as (
+    update webhook_events e set body_sha256 = other.body_sha256 from other
+    where not other.differs and e.source = other.source and e.event_id = other.event_id and e.body_sha256 = other.known_sha256
   )
   select d.n::int, event.event_id is not null as inserted, seen.state is not null as known,
          seen.differs, seen.state, seen.handed_over, seen.payment_id, seen.order_id
@@ -77,16 +91,23 @@ const STORE = `
 
 /**
  * A copy that lost a race against the first one saw nothing to compare its bytes with; now it is there. Compares all
- * deliveries of the event, so that whoever comes second finds the same.
+ * deliveries of the event, so that whoever comes second finds the same. Where the winner was the list, the one delivery there is
+ * becomes the first.
  */
 const COMPARE_AFTER_RACE = `
   with event as (
-    select source, event_id, body_sha256, state, handed_over_at is not null as handed_over, payment_id, order_id
+    select source, event_id, state, body_sha256 as known_sha256,
+           case when found_at is not null
+                     and (select count(*) from webhook_deliveries where source = $1 and event_id = $2 and not found) = 1
+                then $3 else body_sha256 end as body_sha256, handed_over_at is not null as handed_over, payment_id, order_id
     from webhook_events where source = $1 and event_id = $2
   ), marked as (
     update webhook_deliveries d set differs = true from event e
-    where d.source = $1 and d.event_id = $2 and not d.differs and sha256(d.body) <> e.body_sha256
+    where d.source = $1 and d.event_id = $2 and not d.found and not d.differs and sha256(d.body) <> e.body_sha256
     returning 1
+  ), first as (
+    update webhook_events e set body_sha256 = event.body_sha256 from event
+    where e.source = $1 and e.event_id = $2 and event.body_sha256 <> event.known_sha256
   ), again as (
     ${LOOK_AGAIN}
     where source = $1 and event_id = $2 and payment_id is not null and exists (select 1 from marked)

@@ -9,6 +9,8 @@ export interface KnownStates {
   readonly payment: PaymentStatus | null;
   readonly refund: RefundStatus | null;
   readonly dispute: DisputeStatus | null;
+  /** Whether the gateway keeps its money back, as far as we know. */
+  readonly withheld: boolean | null;
   readonly payout: RefundStatus | null;
   /** Another event about the same thing, which is in the inbox, claims the same. */
   readonly claimed: boolean;
@@ -21,6 +23,7 @@ export interface KnownStates {
 export function isNews(event: AdmittedEvent, known: KnownStates): boolean {
   if (event.state === 'ignored') return false;
   if (event.state === 'held') return true;
+  if (maybeEscalated(event, known)) return true;
   if (known.claimed) return false;
   switch (event.subject) {
     case 'payment':
@@ -38,6 +41,17 @@ export function isNews(event: AdmittedEvent, known: KnownStates): boolean {
     case null:
       return true;
   }
+}
+
+/**
+ * An inquiry that becomes a dispute is open before and after: the events of these types alone may say that the money has gone. At
+ * worst one is looked at that says no more than the inquiry did.
+ */
+const ESCALATIONS: readonly string[] = ['charge.dispute.funds_withdrawn', 'charge.dispute.updated'];
+
+function maybeEscalated({ subject, claimed, eventType }: AdmittedEvent, { dispute, withheld }: KnownStates): boolean {
+  const open = subject === 'dispute' && claimed === 'opened' && dispute === 'opened';
+  return open && withheld === false && ESCALATIONS.includes(eventType);
 }
 
 /** What is known here is no fetch: where each can follow the other, as failed and pending, what happened may be the later one. */

@@ -13,14 +13,14 @@ const CLOSING: readonly number[] = [0x5d, 0x7d];
  *
  * Throws `SyntaxError` for what is not JSON and `RangeError` for what is nested deeper than anything a gateway sends.
  */
-export function parseExactJson(text: string): unknown {
-  const quoted = quoteInexactNumbers(text);
+export function parseExactJson(text: string, deepest = DEEPEST_NESTING): unknown {
+  const quoted = quoteInexactNumbers(text, deepest);
   // Quoting could make JSON of what is none (`{1.5: 0}`), so the text as it came has to pass first.
   if (quoted !== text) JSON.parse(text);
   return JSON.parse(quoted);
 }
 
-function quoteInexactNumbers(text: string): string {
+function quoteInexactNumbers(text: string, deepest: number): string {
   const parts: string[] = [];
   let copied = 0;
   let depth = 0;
@@ -37,7 +37,7 @@ function quoteInexactNumbers(text: string): string {
       }
       at = end;
     } else {
-      if (OPENING.includes(code) && ++depth > DEEPEST_NESTING) throw new RangeError('nested too deeply');
+      if (OPENING.includes(code) && ++depth > deepest) throw new RangeError('nested too deeply');
       if (CLOSING.includes(code)) depth--;
       at++;
     }

@@ -81,8 +81,11 @@ export interface EventPage {
   readonly events: readonly ListedEvent[];
   /** Where the list goes on, in the adapter's own words; null: there is no more for now. */
   readonly next: string | null;
-  /** Whether a later listing may begin at `next`: nothing is expected to appear before it any more. */
-  readonly settled: boolean;
+  /**
+   * Whether a later listing may begin at `next`: nothing is expected to appear before it any more. Null within a stretch, about which
+   * its last page decides.
+   */
+  readonly settled: boolean | null;
 }
 
 export interface EventListing {

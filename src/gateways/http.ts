@@ -19,8 +19,10 @@ export interface JsonHttp {
   /**
    * The answer's JSON, or null where the gateway does not know the object (404). Throws `temporary` and nothing else:
    * a read changes nothing, so asking again is always right.
+   *
+   * @param parse in place of the one that reads all answers
    */
-  get(path: string): Promise<unknown>;
+  get(path: string, parse?: (text: string) => unknown): Promise<unknown>;
   /** The answer's JSON. Throws `rejected`, `temporary` or `unknown`. */
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<unknown>;
 }
@@ -135,12 +137,12 @@ export function createJsonHttp(options: JsonHttpOptions): JsonHttp {
     return failure(call, what, { kind: 'rejected', code, ourFault: !DEFINITE_REFUSALS.includes(status) });
   }
 
-  async function request(call: Call): Promise<unknown> {
+  async function request(call: Call, read = parse): Promise<unknown> {
     const answer = await send(call);
     if (call.method === 'GET' && answer.status === 404) return null;
     if (answer.status < 200 || answer.status > 299) throw refusal(call, answer);
     try {
-      const value = parse(answer.text ?? '');
+      const value = read(answer.text ?? '');
       if (value !== null) return value;
     } catch {
       // The parser's own message would quote the body, which may hold personal data.
@@ -152,7 +154,7 @@ export function createJsonHttp(options: JsonHttpOptions): JsonHttp {
   }
 
   return {
-    get: (path) => request({ method: 'GET', path }),
+    get: (path, read) => request({ method: 'GET', path }, read),
     post: (path, body, headers = {}) => request({ method: 'POST', path, body, headers }),
   };
 }

@@ -34,7 +34,7 @@ export function windowPage(
   now: Date,
   appearsWithinMs: number,
 ): EventPage {
-  if (rest !== null) return { events, next: `${from}.${to}.${rest}`, settled: false };
+  if (rest !== null) return { events, next: `${from}.${to}.${rest}`, settled: null };
   const settled = to <= settledAt(now, appearsWithinMs);
   return { events, next: settled ? String(to) : null, settled };
 }

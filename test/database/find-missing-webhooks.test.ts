@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createFindMissingWebhooks, type ListedPage } from '../../src/activities/find-missing-webhooks.ts';
+import { createFindMissingWebhooks } from '../../src/activities/find-missing-webhooks.ts';
 import { runAudit } from '../../src/database/audit.ts';
 import { readEvent } from '../../src/database/read-event.ts';
 import type { Delivery } from '../../src/database/delivery-statement.ts';
@@ -12,7 +12,14 @@ import { admitted } from '../../src/gateways/admitted.ts';
 import type { Logger } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { listedEntry, startListingGateway, type ListedEntry, type ListingGateway } from '../support/listing-gateway.ts';
+import {
+  listedEntries as entries,
+  listedEntry,
+  startListingGateway,
+  type ListedEntry,
+  type ListingGateway,
+  wholePass,
+} from '../support/listing-gateway.ts';
 
 let database: TestDatabase;
 let gateway: ListingGateway;
@@ -46,21 +53,7 @@ function finder(over: { readonly pool?: pg.Pool; readonly policies?: Partial<Pol
   });
 }
 
-/** A whole pass, as the workflow makes it. */
-async function pass(
-  findMissingWebhooks = finder(),
-): Promise<{ listed: number; found: string[]; left: number; problem: string | null }> {
-  const all = { listed: 0, found: [] as string[], left: 0, problem: null as string | null };
-  let page: ListedPage;
-  do {
-    page = await findMissingWebhooks('sim');
-    all.listed += page.listed;
-    all.found.push(...page.found);
-    all.left += page.left;
-    all.problem = page.problem;
-  } while (page.more);
-  return all;
-}
+const pass = (findMissingWebhooks = finder()) => wholePass(findMissingWebhooks);
 
 /** Its webhook, as the API takes it. */
 function webhookOf({ id, ...body }: ListedEntry, bytes = JSON.stringify(body)): Delivery {
@@ -75,11 +68,13 @@ function webhookOf({ id, ...body }: ListedEntry, bytes = JSON.stringify(body)): 
 
 const deliver = (entry: ListedEntry, bytes?: string) => storeDelivery(database.pool, webhookOf(entry, bytes));
 
-const entries = (n: number, minutes: number, prefix = 'e') =>
-  Array.from({ length: n }, (_, at) => listedEntry(`${prefix}${at}`, minutes));
 const event = (id: string) => readEvent(database.pool, 'sim', id);
 const countOf = async (from: string) =>
   Number((await database.pool.query<{ n: bigint }>(`select count(*) as n from ${from}`)).rows[0]?.n);
+
+/** The audit gives two copies that race a minute. */
+const agesOfDeliveries = () =>
+  database.pool.query(`update webhook_deliveries set received_at = received_at - interval '2 minutes'`);
 
 const KILLED = new Error('killed here');
 const VALUE_REFUSED = Object.assign(new pg.DatabaseError('out of range', 0, 'error'), { code: '22003' });
@@ -225,15 +220,31 @@ describe('a webhook that comes after its event was found', () => {
     expect(await countOf('webhook_events')).toBe(1);
   });
 
-  it('with other bytes is marked so, and its payment is looked at again', async () => {
+  it('with other bytes that say the same is the first, and later ones are compared with it', async () => {
     const entry = listedEntry('spaced');
     gateway.list = [entry];
     await pass();
     const { id: _id, ...body } = entry;
     await deliver(entry, JSON.stringify(body, null, 2));
-    expect(await event('spaced')).toMatchObject({ deliveries: [{ differs: true }] });
+    expect(await event('spaced')).toMatchObject({ deliveries: [{ differs: false }] });
+    await deliver(entry, JSON.stringify(body, null, 2));
+    await deliver(entry, JSON.stringify(body, null, 3));
+    const { deliveries } = (await event('spaced'))!;
+    expect(deliveries.map(({ differs }) => differs)).toEqual([false, false, true]);
+    await agesOfDeliveries();
+    expect((await runAudit(database.pool)).violations).toEqual([]);
+  });
+
+  it('and says something else is marked so, and its payment is looked at again', async () => {
+    const entry = listedEntry('other');
+    gateway.list = [entry];
+    await pass();
+    await deliver({ ...entry, data: { ...entry.data, amount: 9_000 } });
+    expect(await event('other')).toMatchObject({ deliveries: [{ differs: true }] });
     expect(await countOf('webhook_events where look_again_at is not null')).toBe(1);
     expect(await countOf('dead_letters')).toBe(0);
+    await agesOfDeliveries();
+    expect((await runAudit(database.pool)).violations).toEqual([]);
   });
 
   it('or just before it is stored leaves nothing to be found', async () => {

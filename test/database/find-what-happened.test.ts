@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 afterEach(() =>
   database.pool.query(
-    'truncate event_listings, webhook_events, webhook_deliveries, processed_events, dead_letters, payments, refunds cascade',
+    'truncate event_listings, webhook_events, webhook_deliveries, processed_events, dead_letters, payments, refunds, disputes cascade',
   ),
 );
 
@@ -49,6 +49,24 @@ async function knowPayment(source: string, id: string, status: string): Promise<
      on conflict (source, payment_id) do update set status = excluded.status`,
     [source, id, status],
   );
+}
+
+const DAY = 86_400;
+
+/** As if this installation were that many seconds old. */
+const beginAt = (source: string, ago: number) =>
+  database.pool.query('insert into event_listings (source, since) values ($1, now() - make_interval(secs => $2))', [
+    source,
+    ago,
+  ]);
+
+/** How many seconds ago the part of the list ends that is not listed again. */
+async function settledAgo(source: string): Promise<number> {
+  const { rows } = await database.pool.query<{ settled: string | null }>(
+    'select settled from event_listings where source = $1',
+    [source],
+  );
+  return Date.now() / 1000 - Number(rows[0]?.settled ?? 0);
 }
 
 describe('a gateway that lists no events, but what happened', () => {
@@ -87,6 +105,13 @@ describe('a gateway that lists no events, but what happened', () => {
     expect(await pass(gateway)).toEqual(['payment pay_late captured']);
     await knowPayment('rzp', 'pay_late', 'captured');
     expect(await pass(gateway)).toEqual([]);
+  });
+
+  it('is not asked again for the days that are settled', async () => {
+    await beginAt('rzp', 4 * DAY);
+    standIn.addPayment({ id: 'pay_old', created_at: anHourAgo() - 3 * DAY });
+    expect(await pass(gateway)).toEqual(['payment pay_old captured']);
+    expect(await settledAgo('rzp')).toBeLessThan(DAY + 600);
   });
 
   it('tells of a refund that somebody made there', async () => {
@@ -146,6 +171,43 @@ describe('a gateway that lists events which no webhook was due for', () => {
     await knowPayment('shop', 'pi_1', 'captured');
     expect(await pass(gateway)).toEqual([]);
     expect((await database.pool.query('select 1 from webhook_events')).rowCount).toBe(0);
+  });
+
+  it('is not asked again for the stretches that are settled, however many pages they have', async () => {
+    const all = Array.from({ length: 150 }, (_, at) => ({
+      ...event(`evt_${at}`, 'payment_intent.succeeded', { id: `pi_${at}`, object: 'payment_intent', ...money }),
+      created: Math.floor(Date.now() / 1000) - 36 * 3600 - at,
+    }));
+    const { gateway } = await stripeThat(({ path }, response) => {
+      const query = new URL(path, 'http://stripe').searchParams;
+      const fitting = all.filter(
+        ({ created }) => created >= Number(query.get('created[gte]')) && created < Number(query.get('created[lt]')),
+      );
+      const begin = fitting.findIndex(({ id }) => id === query.get('starting_after')) + 1;
+      const data = fitting.slice(begin, begin + 100);
+      sendJson(response, 200, { object: 'list', data, has_more: begin + 100 < fitting.length });
+    });
+    await beginAt('shop', 3 * DAY);
+    expect(await pass(gateway)).toHaveLength(150);
+    expect(await settledAgo('shop')).toBeLessThan(3600 + 600);
+  });
+
+  it('tells that an inquiry which is known has become a dispute', async () => {
+    const dispute = { id: 'dp_1', object: 'dispute', payment_intent: 'pi_1', status: 'needs_response', ...money };
+    const { gateway } = await stripeThat((_request, response) =>
+      sendJson(response, 200, {
+        object: 'list',
+        data: [event('evt_gone', 'charge.dispute.funds_withdrawn', dispute)],
+        has_more: false,
+      }),
+    );
+    await knowPayment('shop', 'pi_1', 'captured');
+    await database.pool.query(
+      `insert into disputes (source, dispute_id, payment_id, status, amount, currency, fee_currency, withheld)
+       values ('shop', 'dp_1', 'pi_1', 'opened', 5000, 'EUR', 'EUR', false)`,
+    );
+    expect(await pass(gateway)).toEqual(['dispute dp_1 opened']);
+    expect(await pass(gateway)).toEqual([]);
   });
 
   it('says it once where it is not', async () => {

@@ -55,7 +55,11 @@ describe('a webhook that the gateway never sends', () => {
     expect(answer).toMatchObject({
       ...{
         status: 200,
-        body: { data: [{ missing_webhooks: { status: 'completed', found: 1, examples: [id], problem: null } }] },
+        body: {
+          data: [
+            { missing_webhooks: { status: 'completed', found: 1, examples: [id], unfinished: false, problem: null } },
+          ],
+        },
       },
     });
     await system.orderIs('ord_late', { status: 'paid' });

@@ -1,4 +1,5 @@
 import type { Source } from '../../src/activities/dependencies.ts';
+import type { ListedPage } from '../../src/activities/find-missing-webhooks.ts';
 import { standardSource } from './engine.ts';
 import { sendJson, startScriptedServer, type ScriptedServer } from './scripted-server.ts';
 
@@ -16,6 +17,8 @@ export interface ListingGateway {
   list: unknown[];
   /** What it answers in place of the list. */
   trouble: { readonly status: number; readonly body: unknown } | null;
+  /** What it answers to a cursor, where that is not what follows it in the list. */
+  answerTo: ((after: string) => { readonly status: number; readonly body: unknown }) | null;
   close(): Promise<void>;
 }
 
@@ -25,6 +28,10 @@ export async function startListingGateway(): Promise<ListingGateway> {
     if (gateway.trouble !== null) return sendJson(response, gateway.trouble.status, gateway.trouble.body);
     const query = new URL(request.path, 'http://gateway').searchParams;
     const after = query.get('after');
+    if (after !== null && gateway.answerTo !== null) {
+      const { status, body } = gateway.answerTo(after);
+      return sendJson(response, status, body);
+    }
     const from = after === null ? 0 : gateway.list.findIndex((entry) => (entry as ListedEntry).id === after) + 1;
     if (after !== null && from === 0) return sendJson(response, 400, { code: 'unknown_cursor' });
     const limit = Number(query.get('limit'));
@@ -38,6 +45,7 @@ export async function startListingGateway(): Promise<ListingGateway> {
     requests: server.requests,
     list: [],
     trouble: null,
+    answerTo: null,
     close: () => server.close(),
   };
   return gateway;
@@ -56,4 +64,24 @@ export function listedEntry(id: string, minutes = 10, data: object = {}): Listed
       ...data,
     },
   };
+}
+
+export function listedEntries(n: number, minutes: number, prefix = 'e'): ListedEntry[] {
+  return Array.from({ length: n }, (_, at) => listedEntry(`${prefix}${at}`, minutes));
+}
+
+/** A whole pass, as the workflow makes it. */
+export async function wholePass(
+  findMissingWebhooks: (source: string) => Promise<ListedPage>,
+): Promise<{ listed: number; found: string[]; left: number; problem: string | null }> {
+  const all = { listed: 0, found: [] as string[], left: 0, problem: null as string | null };
+  let page: ListedPage;
+  do {
+    page = await findMissingWebhooks('sim');
+    all.listed += page.listed;
+    all.found.push(...page.found);
+    all.left += page.left;
+    all.problem = page.problem;
+  } while (page.more);
+  return all;
 }

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { AdmittedEvent } from '../../src/domain/admit-event.ts';
 import { isNews, type KnownStates } from '../../src/domain/is-news.ts';
 
-const NOTHING: KnownStates = { payment: null, refund: null, dispute: null, payout: null, claimed: false };
+const NOTHING: KnownStates = {
+  payment: null,
+  refund: null,
+  dispute: null,
+  withheld: null,
+  payout: null,
+  claimed: false,
+};
 
 function event(
   subject: AdmittedEvent['subject'],
@@ -38,6 +45,16 @@ describe('what happened at the gateway', () => {
     ['a hint about refunds of a payment that is not known', event('refund', null), {}],
     ['a dispute that is not known', event('dispute', 'opened'), { payment: 'captured' }],
     ['the end of a dispute', event('dispute', 'lost'), { dispute: 'opened' }],
+    [
+      'that the money of an inquiry has gone',
+      event('dispute', 'opened', { eventType: 'charge.dispute.funds_withdrawn' }),
+      { dispute: 'opened', withheld: false, claimed: true },
+    ],
+    [
+      'that an inquiry has become something else',
+      event('dispute', 'opened', { eventType: 'charge.dispute.updated' }),
+      { dispute: 'opened', withheld: false, claimed: true },
+    ],
     ['a payout of ours that was paid', event('payout', 'paid'), { payout: 'pending' }],
     ['a payout of ours that came back', event('payout', 'failed'), { payout: 'succeeded' }],
     ['a payout under our reference', event('payout', 'paid', { reference: 'payout:s:2026-11-30' }), {}],
@@ -56,6 +73,16 @@ describe('what happened at the gateway', () => {
     ['the beginning of a refund in doubt', event('refund', 'pending'), { refund: 'unknown' }],
     ['a hint about refunds of a payment that is known', event('refund', null), { payment: 'captured' }],
     ['the beginning of a dispute that is over', event('dispute', 'opened'), { dispute: 'won' }],
+    [
+      'that the money has gone of a dispute which withholds it',
+      event('dispute', 'opened', { eventType: 'charge.dispute.funds_withdrawn' }),
+      { dispute: 'opened', withheld: true },
+    ],
+    [
+      'the beginning of an inquiry that is known',
+      event('dispute', 'opened', { eventType: 'charge.dispute.created' }),
+      { dispute: 'opened', withheld: false },
+    ],
     ['a payout that was paid', event('payout', 'paid'), { payout: 'succeeded' }],
     ["the gateway's own payout", event('payout', 'paid'), {}],
     ['what means nothing here', event(null, null, { state: 'ignored' }), {}],

@@ -97,7 +97,7 @@ describe('Stripe', () => {
     const { gateway } = await listing(Array.from({ length: 150 }, (_, at) => intent(`evt_${at}`, NOW - 2 * HOUR - at)));
     const { pages } = await listAll(gateway, NOW - DAY);
     expect(pages.map(({ next, settled }) => [next, settled])).toEqual([
-      [`${NOW - DAY}.${NOW - HOUR}.evt_99`, false],
+      [`${NOW - DAY}.${NOW - HOUR}.evt_99`, null],
       [String(NOW - HOUR), true],
       [null, false],
     ]);

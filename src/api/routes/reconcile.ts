@@ -46,7 +46,7 @@ async function reconcileSource(deps: ApiDeps, source: string, deadline: number) 
     missing_webhooks: {
       ...{ workflow_id: missing.workflowId, status: missing.status },
       ...{ listed: result?.listed ?? null, found: result?.found ?? null, left: result?.left ?? null },
-      ...{ examples: result?.examples ?? [], problem: result?.problem ?? null },
+      ...{ examples: result?.examples ?? [], unfinished: result?.unfinished ?? null, problem: result?.problem ?? null },
     },
   };
 }

@@ -88,6 +88,7 @@ export const reconciliations = z
             found: z.int().nullable().describe('Events whose webhooks never came.'),
             left: z.int().nullable().describe('Events so young that their webhooks may be on their way.'),
             examples: z.array(z.string()).describe('The ids of those that were found, a hundred at most.'),
+            unfinished: z.boolean().nullable().describe('Whether the list goes on; the next run does, too.'),
             problem: z.string().nullable().describe('Why the gateway gave no list.'),
           })
           .describe('The search at the gateway for webhooks that never came.'),

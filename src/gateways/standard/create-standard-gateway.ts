@@ -73,8 +73,12 @@ export function createStandardGateway(config: SourceConfig, options: StandardGat
     });
   }
 
-  async function read<T>(path: string, schema: z.ZodType<T>): Promise<T | null> {
-    const answer = await http.get(path);
+  async function read<T>(
+    path: string,
+    schema: z.ZodType<T>,
+    parse: (text: string) => unknown = parseExactJson,
+  ): Promise<T | null> {
+    const answer = await http.get(path, parse);
     if (answer === null) return null;
     const parsed = schema.safeParse(answer);
     if (!parsed.success) throw odd(path, 'temporary', parsed.error);

@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { isStorableText } from '../../domain/cleaned-text.ts';
+import { CLOCK_DRIFT_MS } from '../../domain/clock-drift.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import { isJsonObject } from '../event-body.ts';
+import { parseExactList } from '../exact-list.ts';
 import { readTime } from '../fields.ts';
 import type { EventListing, EventPage, ListedEvent } from '../gateway.ts';
 import { queryPath } from './paths.ts';
@@ -11,11 +14,9 @@ import type { StandardApi } from './standard-api.ts';
  * webhooks, and one hour of anybody's events is a few pages, listed anew each time.
  */
 const APPEARS_WITHIN_MS = 60 * 60_000;
-/** A time that lies further ahead is no time: waiting for it would keep the list from ever being settled. */
-const CLOCK_DRIFT_MS = 5 * 60_000;
 
 const cursor = z
-  .union([z.string().max(1_000), z.number().transform(String)])
+  .union([z.string().max(1_000).refine(isStorableText), z.number().transform(String)])
   .nullish()
   .transform((text) => (text === '' ? null : (text ?? null)));
 const answer = z.object({ data: z.array(z.unknown()), next: cursor });
@@ -24,7 +25,7 @@ const answer = z.object({ data: z.array(z.unknown()), next: cursor });
 export async function listEvents(api: StandardApi, listing: EventListing): Promise<EventPage> {
   const { after, limit, now } = listing;
   const path = queryPath('/events', { ...(after === null ? {} : { after }), limit: String(limit) });
-  const page = await api.read(path, answer);
+  const page = await api.read(path, answer, parseExactList);
   if (page === null) {
     const message = 'The gateway does not know GET /events, the list of what it sent.';
     throw new GatewayError(message, { kind: 'temporary', code: 'http_404' });

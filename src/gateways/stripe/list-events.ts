@@ -1,3 +1,4 @@
+import { isStorableText } from '../../domain/cleaned-text.ts';
 import { isJsonObject } from '../event-body.ts';
 import type { EventListing, EventPage } from '../gateway.ts';
 import { openWindow, windowPage } from '../listing-window.ts';
@@ -35,7 +36,8 @@ export async function listEvents(api: StripeApi, listing: EventListing): Promise
       () => false,
     ));
   const page = readPage(answer);
-  if (page === null || !page.objects.every(isJsonObject)) throw api.misread(what, 'temporary');
+  if (page === null || !page.objects.every(isJsonObject) || !isStorableText(page.next ?? ''))
+    throw api.misread(what, 'temporary');
   const events = page.objects.map((event) => ({ body: Buffer.from(JSON.stringify(event)), headers: {} }));
   return windowPage(window, events, page.next ?? null, listing.now, APPEARS_WITHIN_MS);
 }

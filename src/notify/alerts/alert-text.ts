@@ -15,7 +15,8 @@ const MEANINGS: Readonly<Record<AlertKind, string>> = {
   delivery_failed: 'an event could not be delivered to a receiver',
   refunds_exceed_captured: 'more was refunded than was captured',
   credentials_refused: 'the gateway refuses our API key: nothing of this account goes on',
-  events_not_listed: 'the gateway gives no list of its events: webhooks that never came are not found',
+  events_not_listed:
+    'the gateway gives no list of its events that can be read to its end: webhooks that never came are not found',
   audit_violation: 'the audit found a promise broken; npx paidonce audit names each row',
 };
 
