@@ -57,6 +57,8 @@ describe('the workflow bundle', () => {
   });
 
   it('cannot be made where a workflow reaches for the database, and so for Node', async () => {
-    await expect(bundled('src/database/postgres-errors.ts')).rejects.toThrow(/disallowed modules[^]*'(net|dns|crypto)'/);
+    await expect(bundled('src/database/postgres-errors.ts')).rejects.toThrow(
+      /disallowed modules[^]*'(net|dns|crypto)'/,
+    );
   });
 });
