@@ -54,9 +54,11 @@ export function createSettlePayment(deps: Dependencies) {
       at: new Date(input.at),
     });
     if (unread !== null) {
-      const about = work.events.filter((event) => event.subject === 'dispute');
-      await noteLookFailed(deps.pool, source, about, unread.message);
-      deps.log.warn({ source, payment_id: paymentId, err: unread }, 'a dispute cannot be read; its events wait');
+      const { disputeId, error } = unread;
+      const about = work.events.filter((event) => event.subject === 'dispute' && event.objectId === disputeId);
+      await noteLookFailed(deps.pool, source, about, error.message);
+      const what = { source, payment_id: paymentId, dispute_id: disputeId, err: error };
+      deps.log.warn(what, 'a dispute cannot be read; its events wait');
     }
     if (applied.outcome !== null) deps.metrics.paymentsApplied.inc({ outcome: applied.outcome });
     deps.wakeRelay();
@@ -80,8 +82,8 @@ async function look(
 interface ShownDisputes {
   /** Null where the gateway shows none, or nothing speaks of any. */
   readonly disputes: readonly DisputeFacts[] | null;
-  /** Why one could not be read. */
-  readonly unread: GatewayError | null;
+  /** The last one that could not be read, and why. */
+  readonly unread: { readonly disputeId: string; readonly error: GatewayError } | null;
 }
 
 /**
@@ -95,7 +97,7 @@ async function lookAtDisputes(
 ): Promise<ShownDisputes> {
   if (!gateway.capabilities.showsDisputes || named.length === 0) return { disputes: null, unread: null };
   const disputes: DisputeFacts[] = [];
-  let unread: GatewayError | null = null;
+  let unread: ShownDisputes['unread'] = null;
   for (const disputeId of new Set(named)) {
     if (disputeId === null) continue;
     try {
@@ -104,7 +106,7 @@ async function lookAtDisputes(
       if (dispute?.paymentId === paymentId) disputes.push(dispute);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      unread = error;
+      unread = { disputeId, error };
     }
   }
   return { disputes, unread };

@@ -57,8 +57,8 @@ const IS_FIRST_AS_FOUND = `
  */
 const STORE = `
   with ${DELIVERED}, seen as (
-    select d.n, e.body_sha256 <> d.body_sha256 and not ${IS_FIRST_AS_FOUND} as differs, e.body_sha256 as known_sha256, e.state, e.handed_over_at is not null as handed_over,
-           e.payment_id, e.order_id
+    select d.n, e.body_sha256 <> d.body_sha256 and not ${IS_FIRST_AS_FOUND} as differs, e.body_sha256 as known_sha256,
+           e.state, e.handed_over_at is not null as handed_over, e.payment_id, e.order_id
     from delivered d join webhook_events e using (source, event_id)
   ), ${newEvents(null)}, delivery as (
     insert into webhook_deliveries (source, event_id, body, headers, remote_address, differs)

@@ -43,12 +43,15 @@ export function alertText({ type, alerts }: AlertMessage): AlertText {
   };
 }
 
+/** What is no dead letter is seen, or tried again, elsewhere. */
+const SEEN_BY: Readonly<Partial<Record<AlertKind, string>>> = {
+  audit_violation: 'npx paidonce audit',
+  events_not_listed: 'npx paidonce reconcile',
+};
+
 function whereToLook(alerts: readonly Alert[]): string {
-  const audited = alerts.filter(({ kind }) => kind === 'audit_violation').length;
-  return [
-    ...(audited < alerts.length ? ['npx paidonce dead-letters list'] : []),
-    ...(audited > 0 ? ['npx paidonce audit'] : []),
-  ].join(', ');
+  const commands = alerts.map(({ kind }) => SEEN_BY[kind] ?? 'npx paidonce dead-letters list');
+  return [...new Set(commands)].join(', ');
 }
 
 function title(type: AlertMessage['type'], alerts: readonly Alert[]): string {
