@@ -14,6 +14,8 @@ export interface TemporalSettings {
   readonly uiPort: number | null;
   /** What it keeps between starts; null: only in memory. */
   readonly databaseFile: string | null;
+  /** Settings of Temporal's own, `name=value` with a value in JSON. */
+  readonly dynamicConfig?: readonly string[];
   readonly logFile: string;
 }
 
@@ -34,6 +36,7 @@ export async function startTemporal(
   if (settings.uiPort === null) args.push('--headless');
   else args.push('--ui-port', String(settings.uiPort), '--ui-disable-news-fetch');
   if (settings.databaseFile !== null) args.push('--db-filename', settings.databaseFile);
+  for (const entry of settings.dynamicConfig ?? []) args.push('--dynamic-config-value', entry);
   const { program: command, logFile } = settings;
   const before = logPosition(logFile);
   const temporal = await launch({ name: 'Temporal', command, args, cwd: '/', env: process.env, logFile });

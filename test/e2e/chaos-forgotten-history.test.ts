@@ -24,7 +24,7 @@ beforeAll(async () => {
   before = await digestEffects(system.db.pool);
   gatewayBefore = await atGateway();
   expect(await forgetHistory(system.temporal)).toBeGreaterThan(15);
-}, 240_000);
+}, 300_000);
 afterAll(() => system.close());
 
 async function expectNothingChanged(): Promise<void> {

@@ -208,5 +208,5 @@ describe('with all history of the engine gone', () => {
       const [first] = rows;
       expect(await WAYS[way]?.(first!)).toBe('already_decided');
     }
-  }, 120_000);
+  }, 300_000);
 });

@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
   // Days later the workflows are long over; here nothing is left of them at all.
   await forgetHistory(system.temporal);
-}, 120_000);
+}, 300_000);
 afterAll(() => system.close());
 
 describe('money that a bank sends back days later, when the engine has forgotten everything', () => {

@@ -120,7 +120,11 @@ async function provideTemporal(folder: string, endings: (() => Promise<void>)[])
     process.stderr.write(`${line}\n`);
   });
   const [port = 0] = await freePorts(1);
-  const settings = { program, port, uiPort: null, databaseFile: null, logFile: join(folder, 'temporal.log') };
+  const settings = {
+    ...{ program, port, uiPort: null, databaseFile: null, logFile: join(folder, 'temporal.log') },
+    // A run can be deleted once the queues have noted that they are past its end, which they do every 30 s otherwise.
+    dynamicConfig: ['transfer', 'visibility'].map((queue) => `history.${queue}ProcessorUpdateAckInterval="1s"`),
+  };
   endEarly(await startTemporal(settings), 'SIGKILL', endings);
   return { address: `127.0.0.1:${String(port)}` };
 }
