@@ -51,6 +51,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** How many checkouts of an order are reserved. */
+const reserved = async (orderId: string) =>
+  (await database.pool.query('select 1 from checkouts where order_id = $1', [orderId])).rowCount;
+
 const key = () => ({ 'idempotency-key': randomUUID() });
 let n = 0;
 async function order(over: object = {}): Promise<string> {
@@ -137,9 +141,8 @@ describe('a checkout', () => {
     const headers = key();
     const path = `/v1/orders/${orderId}/checkout`;
     const first = shop.post(path, { source: 'sim' }, headers);
-    await expect
-      .poll(async () => (await shop.post(path, { source: 'sim' }, headers)).body.code)
-      .toBe('request_in_progress');
+    await expect.poll(() => reserved(orderId)).toBe(1);
+    expect((await shop.post(path, { source: 'sim' }, headers)).body.code).toBe('request_in_progress');
     const answered = await first;
     expect(answered.status).toBe(202);
     expect(answered.headers.get('retry-after')).toBeTruthy();
@@ -158,9 +161,7 @@ describe('a checkout', () => {
     const headers = key();
     const path = `/v1/orders/${orderId}/checkout`;
     const first = shop.post(path, { source: 'sim' }, headers).catch(() => null);
-    await expect
-      .poll(async () => (await database.pool.query('select 1 from checkouts where order_id = $1', [orderId])).rowCount)
-      .toBe(1);
+    await expect.poll(() => reserved(orderId)).toBe(1);
     await server.kill('SIGKILL');
     expect(await first).toBeNull();
     await server.restart();
