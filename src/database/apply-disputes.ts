@@ -1,3 +1,4 @@
+import { contradictsEnd } from '../domain/dispute-states.ts';
 import { DISPUTE_CURRENCIES_DIFFER, disputeStanding, type DisputeStanding } from '../domain/dispute-standing.ts';
 import type { DisputeFacts } from '../domain/gateway-facts.ts';
 import { deadLetterId, qualifiedEventId } from '../domain/keys.ts';
@@ -32,13 +33,15 @@ export interface AppliedDisputes {
   readonly done: readonly WaitingEvent[];
   readonly held: readonly EventToHold[];
 }
+  /** What they were looked at for shows less than what is known already: the gateway is asked again, and then a person. */
+  readonly waiting: readonly WaitingEvent[];
 
 /**
  * Applies what is known of a payment's disputes, whether or not the payment counts, or has an order yet. Where the events are
  * the truth, all of them together are, each time: no order in which they come can change what they say.
  */
 export async function applyDisputes(tx: Tx, d: DisputesToApply): Promise<AppliedDisputes> {
-  if (d.events.length === 0 && !d.known) return { done: [], held: [] };
+  if (d.events.length === 0 && !d.known) return { done: [], held: [], waiting: [] };
   const rows = new Map((await lockDisputes(tx, d.source, d.paymentId)).map((row) => [row.disputeId, row]));
   const named = (event: WaitingEvent) => event.objectId ?? d.paymentId;
   const ids = [...new Set(d.events.map(named))].sort();
@@ -46,6 +49,7 @@ export async function applyDisputes(tx: Tx, d: DisputesToApply): Promise<Applied
   const done: WaitingEvent[] = [];
   const held: EventToHold[] = [];
   for (const disputeId of ids) {
+  const waiting: WaitingEvent[] = [];
     const events = d.events.filter((event) => named(event) === disputeId);
     const row = rows.get(disputeId) ?? null;
     const reports = told.filter((event) => event.disputeId === disputeId);
@@ -56,6 +60,10 @@ export async function applyDisputes(tx: Tx, d: DisputesToApply): Promise<Applied
       continue;
     }
     const standing = shown === null ? disputeStanding(reports) : shownStanding(shown, row);
+    if (shown !== null && row !== null && contradictsEnd(row, shown)) {
+      waiting.push(...events);
+      continue;
+    }
     const saved = typeof standing === 'string' ? standing : await save(tx, d, disputeId, row, standing);
     if (typeof saved === 'string') {
       held.push(...events.map((event) => ({ event, reason: saved, deadLetter: true })));
@@ -75,7 +83,7 @@ export async function applyDisputes(tx: Tx, d: DisputesToApply): Promise<Applied
       .filter((event) => event.state === 'held')
       .map((event) => deadLetterId('event_unreadable', d.source, event.eventId)),
   );
-  return { done, held };
+  return { done, held, waiting };
 }
 
 /** One that had lacked the amount until now, and that nobody asked about this time. */
@@ -83,9 +91,9 @@ function heldBefore(report: DisputeEvent): WaitingEvent[] {
   return report.waits === null ? [] : [report.waits];
 }
 
-/** What the gateway shows when it is asked is the truth; only an end is never taken back by a look that shows none. */
+/** What the gateway shows when it is asked is the truth. */
 function shownStanding(shown: DisputeFacts, row: LockedDispute | null): DisputeStanding | string {
-  const status = shown.status === 'opened' && row !== null ? row.status : shown.status;
+  const { status } = shown;
   const known = row === null ? null : { amount: row.amount, currency: row.currency };
   const { amount, currency } = shown.amount === null || shown.amount === 0n ? (known ?? shown) : shown;
   const fee = shown.fee ?? row?.fee ?? null;

@@ -32,6 +32,17 @@ export const BREACHES_OF_DISPUTES: readonly Breach[] = [
     { dispute_id: 'dp_won' },
     `delete from ledger_entries where source_event_id = 'dispute_won:sim:dp_won'`,
   ],
+  // An inquiry that became a dispute after it had ended, and of which nothing is withheld.
+  [
+    'dispute_in_the_books',
+    { dispute_id: 'dp_escalated' },
+    `delete from ledger_entries where source_event_id = 'dispute_opened:sim:dp_escalated#2'`,
+  ],
+  [
+    'dispute_announced_once',
+    { dispute_id: 'dp_escalated' },
+    `delete from outbox where id = (select max(id) from outbox where event_type = 'dispute.opened' and payload->>'dispute_id' = 'dp_escalated')`,
+  ],
   [
     'dispute_in_the_books',
     { dispute_id: 'dp_rest' },

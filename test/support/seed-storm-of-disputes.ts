@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { DisputeFacts } from '../../src/domain/gateway-facts.ts';
 import { facts, look, refundFacts } from './seed.ts';
 import { FIRST, type SeededDispute } from './seed-disputes.ts';
 
@@ -37,6 +38,21 @@ export async function seedDisputes(
   await dispute({ ...won, disputeId: 'dp_back_and_forth', status: 'lost', amount: 500n, minute: 30 });
 
   const revoked = await paid('revoked');
+  const escalated = { ...(await paid('escalated')), disputeId: 'dp_escalated' };
+  const shown: DisputeFacts = {
+    ...{
+      disputeId: 'dp_escalated',
+      paymentId: escalated.paymentId,
+      status: 'opened',
+      amount: 10_000n,
+      currency: 'EUR',
+    },
+    ...{ withheld: false, fee: null, feeCurrency: null, openedAt: null },
+  };
+  await dispute({ ...escalated, status: 'opened' }, { disputes: [shown] });
+  await dispute({ ...escalated, status: 'won' }, { disputes: [{ ...shown, status: 'won' }] });
+  await dispute({ ...escalated, status: 'opened' }, { disputes: [{ ...shown, withheld: true }] });
+
   await look(pool, facts(revoked), {
     refunds: [refundFacts({ refundId: 'rf_revoked', paymentId: 'pay_revoked', amount: 3_000n })],
   });

@@ -70,7 +70,8 @@ export const DISPUTE_CHECKS: readonly Check[] = [
   {
     invariant: 'dispute_announced_once',
     requirement: 'G1',
-    promise: 'Every dispute is announced as opened once, and as won or lost as often as it came to that.',
+    promise:
+      'Every dispute is announced as opened, won or lost as often as it came to that: as opened once, unless an inquiry ended and became a dispute.',
     sql: `
       with told as (
         select payload->>'source' as source, payload->>'dispute_id' as dispute_id, event_type, count(*) as n
