@@ -12,6 +12,7 @@ import type { Tx } from './pool.ts';
 import type { WaitingEvent } from './read-payment-work.ts';
 import { settleDispute } from './settle-dispute.ts';
 import { settleDisputedOrder } from './settle-disputed-order.ts';
+import { settleDisputedWallet } from './settle-disputed-wallet.ts';
 
 export interface DisputesToApply {
   readonly source: string;
@@ -32,9 +33,9 @@ export interface AppliedDisputes {
   /** Events that are done by this, some of which had been held before. */
   readonly done: readonly WaitingEvent[];
   readonly held: readonly EventToHold[];
-}
   /** What they were looked at for shows less than what is known already: the gateway is asked again, and then a person. */
   readonly waiting: readonly WaitingEvent[];
+}
 
 /**
  * Applies what is known of a payment's disputes, whether or not the payment counts, or has an order yet. Where the events are
@@ -48,8 +49,8 @@ export async function applyDisputes(tx: Tx, d: DisputesToApply): Promise<Applied
   const told = await readDisputeEvents(tx, d, ids);
   const done: WaitingEvent[] = [];
   const held: EventToHold[] = [];
-  for (const disputeId of ids) {
   const waiting: WaitingEvent[] = [];
+  for (const disputeId of ids) {
     const events = d.events.filter((event) => named(event) === disputeId);
     const row = rows.get(disputeId) ?? null;
     const reports = told.filter((event) => event.disputeId === disputeId);
@@ -59,11 +60,11 @@ export async function applyDisputes(tx: Tx, d: DisputesToApply): Promise<Applied
       done.push(...events);
       continue;
     }
-    const standing = shown === null ? disputeStanding(reports) : shownStanding(shown, row);
     if (shown !== null && row !== null && contradictsEnd(row, shown)) {
       waiting.push(...events);
       continue;
     }
+    const standing = shown === null ? disputeStanding(reports) : shownStanding(shown, row);
     const saved = typeof standing === 'string' ? standing : await save(tx, d, disputeId, row, standing);
     if (typeof saved === 'string') {
       held.push(...events.map((event) => ({ event, reason: saved, deadLetter: true })));
@@ -74,7 +75,8 @@ export async function applyDisputes(tx: Tx, d: DisputesToApply): Promise<Applied
     rows.set(disputeId, saved);
     done.push(...events, ...reports.flatMap(heldBefore));
   }
-  if (d.order !== null && rows.size > 0) {
+  if (d.order === null) await settleDisputedWallet(tx, [...rows.values()]);
+  else if (rows.size > 0) {
     await settleDisputedOrder(tx, d.order, [...rows.values()], d.policies.loyaltyPointsPerMajorUnit);
   }
   await recoverDeadLetters(

@@ -79,6 +79,26 @@ export const BREACHES_OF_DISPUTES: readonly Breach[] = [
     `update disputes set revokes = true where dispute_id = 'dp:1#2'`,
   ],
   [
+    'top_up_charged_back',
+    { dispute_id: 'dp_tu_charged_back' },
+    `update disputes set charged_back = 0 where dispute_id = 'dp_tu_charged_back'`,
+  ],
+  [
+    'top_up_charged_back',
+    { dispute_id: 'dp_tu_charged_back' },
+    `delete from ledger_entries where source_event_id like 'dispute_revoked:sim:dp_tu_charged_back%'`,
+  ],
+  [
+    'wallet_debit_is_a_refund',
+    { refund_id: 'dispute:sim:dp_tu_restored' },
+    `delete from wallet_entries where source_event_id like 'dispute_restored:sim:dp_tu_restored%'`,
+  ],
+  [
+    'wallet_debit_is_a_refund',
+    { refund_id: 'dispute:sim:dp_tu_charged_back' },
+    `update wallet_entries set amount = -4001 where refund_id = 'dispute:sim:dp_tu_charged_back'`,
+  ],
+  [
     'loyalty_standing',
     { order_id: 'ord_half_points' },
     `update orders set loyalty_rate = 600000 where id = 'ord_half_points'`,

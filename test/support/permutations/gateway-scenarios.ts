@@ -105,8 +105,9 @@ const dispute = (
   timestamp: string,
   name = 'dp_1',
   amount = 10_000,
+  more: object = {},
 ): Webhook => {
-  const told = webhook(id, `dispute.${status}`, { dispute_id: `${name}~`, amount, currency: 'EUR' });
+  const told = webhook(id, `dispute.${status}`, { dispute_id: `${name}~`, amount, currency: 'EUR', ...more });
   return { ...told, body: { ...told.body, timestamp } };
 };
 const captured = paid('evt_captured', 'captured');
@@ -255,7 +256,6 @@ export const GATEWAY_SCENARIOS: readonly Scenario[] = [
     ends: 'one',
     always: { orders: [{ disputed: true }], disputes: [{ status: 'won' }, { status: 'lost' }] },
   },
-  {
   // The gateway is taken to show what it tells: of two different ends nobody can say which is from a replica that lags.
   {
     name: 'an inquiry that ends, becomes a dispute after all, and is lost',
@@ -284,6 +284,7 @@ export const GATEWAY_SCENARIOS: readonly Scenario[] = [
     ends: 'one',
     always: { orders: [{ status: 'paid', disputed: false }], disputes: [{ status: 'won' }], dead_letters: 0 },
   },
+  {
     name: 'a dispute of a payment whose order is not there yet',
     needs: 'disputes',
     steps: [
@@ -293,4 +294,18 @@ export const GATEWAY_SCENARIOS: readonly Scenario[] = [
     ends: 'one',
     always: { orders: [{ status: 'paid', disputed: true }], disputes: [{ status: 'lost' }] },
   },
+  ...(['won', 'lost'] as const).map((end): Scenario => ({
+    name: `a dispute of a wallet's top-up that is opened and ${end}, by the policy to revoke`,
+    policies: { disputeLost: 'revoke' },
+    before: [{ does: 'reserve top-up', id: 'tu_1~' }],
+    steps: [
+      ...(['pending', 'captured'] as const).map((status) =>
+        paid(`evt_${status}`, status, { orderId: null, reference: 'top_up:tu_1~', event: { order_id: null } }),
+      ),
+      dispute('evt_d1', 'opened', MONDAY, 'dp_1', 4_000, { order_id: null }),
+      dispute('evt_d2', end, FRIDAY, 'dp_1', 4_000, { order_id: null }),
+    ],
+    ends: 'one',
+    always: { disputes: [{ status: end }], wallets: [{ balance: end === 'lost' ? 6_000 : 10_000 }] },
+  })),
 ];
