@@ -12,6 +12,7 @@ import { maintainPartitions } from './src/database/partitions.ts';
 import { createPool } from './src/database/pool.ts';
 import { saveRefusals } from './src/database/refusals.ts';
 import { openWorkChannel } from './src/database/work-channel.ts';
+import { SHUTDOWN_TIMES } from './src/domain/shutdown-times.ts';
 import { createGateway } from './src/gateways/create-gateway.ts';
 import { handOver } from './src/relay/hand-over.ts';
 import { createAddressGuard } from './src/notify/address-guard.ts';
@@ -21,14 +22,10 @@ import { createMetrics } from './src/telemetry/metrics.ts';
 
 /** A hand-over that Temporal does not take by then is the relay's. */
 const HAND_OVER_MS = 5_000;
-/** At the end there is no time to wait for them all. */
-const LAST_HAND_OVERS_MS = 2_000;
 const CONNECT_TIMEOUT = '3s';
 /** Partitions exist months ahead; looking each hour is plenty. */
 const PARTITIONS_EVERY_MS = 3_600_000;
-/** Requests wait 5 s at most; what has not ended by then hangs. */
-const DRAIN_MS = 7_000;
-const LAST_RESORT_MS = 12_000;
+const { drain, handOvers: lastHandOvers, lastResort } = SHUTDOWN_TIMES.api;
 
 const config = loadConfigOrExit(process.env);
 const { database, policies } = config;
@@ -86,15 +83,15 @@ async function shutDown(signal: string): Promise<void> {
   if (stopping) return;
   stopping = true;
   log.info({ signal }, 'server stops');
-  setTimeout(() => process.exit(1), LAST_RESORT_MS).unref();
+  setTimeout(() => process.exit(1), lastResort).unref();
   clearInterval(partitions);
   refusals.stop();
   const closed = once(server, 'close');
   server.close();
   server.closeIdleConnections();
-  setTimeout(() => server.closeAllConnections(), DRAIN_MS).unref();
+  setTimeout(() => server.closeAllConnections(), drain).unref();
   await closed;
-  await Promise.race([handOvers.idle(), delay(LAST_HAND_OVERS_MS)]);
+  await Promise.race([handOvers.idle(), delay(lastHandOvers)]);
   await refusals.flush();
   await work.close();
   await connection.close();

@@ -5,10 +5,8 @@
  * if wanted SIMULATOR_SEED (1) and SIMULATOR_STATE_FILE (.paidonce/simulator.json; `none` keeps nothing).
  */
 import { Webhook } from 'standardwebhooks';
+import { SHUTDOWN_TIMES } from './src/domain/shutdown-times.ts';
 import { startSimulator, type SimulatorOptions } from './src/gateways/simulator/start-simulator.ts';
-
-/** Past this a connection that will not end is left to the system. */
-const LONGEST_CLOSE_MS = 5_000;
 
 function readOptions(env: NodeJS.ProcessEnv): SimulatorOptions {
   const mistakes: string[] = [];
@@ -72,7 +70,7 @@ async function main(): Promise<void> {
 
   function stop(signal: string): void {
     log({ msg: 'stopping', signal });
-    setTimeout(() => process.exit(1), LONGEST_CLOSE_MS).unref();
+    setTimeout(() => process.exit(1), SHUTDOWN_TIMES.simulator.lastResort).unref();
     // Not left to run out: a call that is being slow on purpose may have a long while to go.
     void simulator.close().then(() => process.exit(0));
   }

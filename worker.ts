@@ -12,6 +12,7 @@ import { readEndpointTarget } from './src/database/endpoint-secrets.ts';
 import { createPool } from './src/database/pool.ts';
 import type { UnfinishedWork } from './src/database/unfinished-work.ts';
 import { openWorkChannel } from './src/database/work-channel.ts';
+import { SHUTDOWN_TIMES } from './src/domain/shutdown-times.ts';
 import { createGateway } from './src/gateways/create-gateway.ts';
 import { createAlertChannels } from './src/notify/alerts/create-alert-channels.ts';
 import { createMailer } from './src/notify/mail/create-mailer.ts';
@@ -29,11 +30,7 @@ import { startMetricsListener } from './src/telemetry/metrics-listener.ts';
 import { createMetrics } from './src/telemetry/metrics.ts';
 import { DELIVERY_TASK_QUEUE, GATEWAY_TASK_QUEUE, TASK_QUEUE } from './src/workflows/messages.ts';
 
-/** Steps in hand may finish; a local activity that would go on for ever is cut off after the force time. */
-const SHUTDOWN_GRACE = '5s';
-const SHUTDOWN_FORCE = '8s';
-/** Whatever hangs: the process ends, and everything goes on elsewhere. */
-const LAST_RESORT_MS = 12_000;
+const { grace, force, lastResort } = SHUTDOWN_TIMES.worker;
 
 const config = loadConfigOrExit(process.env);
 const log = createLogger(config.logLevel, 'worker');
@@ -95,7 +92,7 @@ const deps = {
   restartUnfinished: (work: UnfinishedWork) => restartUnfinished(client.workflow, work),
 };
 const common = {
-  ...{ connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE, shutdownForceTime: SHUTDOWN_FORCE },
+  ...{ connection, namespace, shutdownGraceTime: grace, shutdownForceTime: force },
   interceptors: { activity: [retryInterceptor] },
 };
 /** `npm run build` puts the bundle beside this file; from source it is made now, which takes a second or two. */
@@ -141,7 +138,7 @@ function shutDown(signal: string): void {
   if (stopping) return;
   stopping = true;
   log.info({ signal }, 'worker stops');
-  setTimeout(() => process.exit(1), LAST_RESORT_MS).unref();
+  setTimeout(() => process.exit(1), lastResort).unref();
   for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
 }
 process.on('SIGTERM', shutDown);

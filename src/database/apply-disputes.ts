@@ -1,3 +1,4 @@
+import { contradictsEnd } from '../domain/dispute-states.ts';
 import { DISPUTE_CURRENCIES_DIFFER, disputeStanding, type DisputeStanding } from '../domain/dispute-standing.ts';
 import type { DisputeFacts } from '../domain/gateway-facts.ts';
 import { deadLetterId, qualifiedEventId } from '../domain/keys.ts';
@@ -11,6 +12,7 @@ import type { Tx } from './pool.ts';
 import type { WaitingEvent } from './read-payment-work.ts';
 import { settleDispute } from './settle-dispute.ts';
 import { settleDisputedOrder } from './settle-disputed-order.ts';
+import { settleDisputedWallet } from './settle-disputed-wallet.ts';
 
 export interface DisputesToApply {
   readonly source: string;
@@ -31,6 +33,8 @@ export interface AppliedDisputes {
   /** Events that are done by this, some of which had been held before. */
   readonly done: readonly WaitingEvent[];
   readonly held: readonly EventToHold[];
+  /** What they were looked at for shows less than what is known already: the gateway is asked again, and then a person. */
+  readonly waiting: readonly WaitingEvent[];
 }
 
 /**
@@ -38,13 +42,14 @@ export interface AppliedDisputes {
  * the truth, all of them together are, each time: no order in which they come can change what they say.
  */
 export async function applyDisputes(tx: Tx, d: DisputesToApply): Promise<AppliedDisputes> {
-  if (d.events.length === 0 && !d.known) return { done: [], held: [] };
+  if (d.events.length === 0 && !d.known) return { done: [], held: [], waiting: [] };
   const rows = new Map((await lockDisputes(tx, d.source, d.paymentId)).map((row) => [row.disputeId, row]));
   const named = (event: WaitingEvent) => event.objectId ?? d.paymentId;
   const ids = [...new Set(d.events.map(named))].sort();
   const told = await readDisputeEvents(tx, d, ids);
   const done: WaitingEvent[] = [];
   const held: EventToHold[] = [];
+  const waiting: WaitingEvent[] = [];
   for (const disputeId of ids) {
     const events = d.events.filter((event) => named(event) === disputeId);
     const row = rows.get(disputeId) ?? null;
@@ -53,6 +58,10 @@ export async function applyDisputes(tx: Tx, d: DisputesToApply): Promise<Applied
     // A notice that names the payment's dispute by nothing but its payment: there is nothing to look up by.
     if (shown === null && d.disputes !== null) {
       done.push(...events);
+      continue;
+    }
+    if (shown !== null && row !== null && contradictsEnd(row, shown)) {
+      waiting.push(...events);
       continue;
     }
     const standing = shown === null ? disputeStanding(reports) : shownStanding(shown, row);
@@ -66,7 +75,8 @@ export async function applyDisputes(tx: Tx, d: DisputesToApply): Promise<Applied
     rows.set(disputeId, saved);
     done.push(...events, ...reports.flatMap(heldBefore));
   }
-  if (d.order !== null && rows.size > 0) {
+  if (d.order === null) await settleDisputedWallet(tx, [...rows.values()]);
+  else if (rows.size > 0) {
     await settleDisputedOrder(tx, d.order, [...rows.values()], d.policies.loyaltyPointsPerMajorUnit);
   }
   await recoverDeadLetters(
@@ -75,7 +85,7 @@ export async function applyDisputes(tx: Tx, d: DisputesToApply): Promise<Applied
       .filter((event) => event.state === 'held')
       .map((event) => deadLetterId('event_unreadable', d.source, event.eventId)),
   );
-  return { done, held };
+  return { done, held, waiting };
 }
 
 /** One that had lacked the amount until now, and that nobody asked about this time. */
@@ -83,9 +93,9 @@ function heldBefore(report: DisputeEvent): WaitingEvent[] {
   return report.waits === null ? [] : [report.waits];
 }
 
-/** What the gateway shows when it is asked is the truth; only an end is never taken back by a look that shows none. */
+/** What the gateway shows when it is asked is the truth. */
 function shownStanding(shown: DisputeFacts, row: LockedDispute | null): DisputeStanding | string {
-  const status = shown.status === 'opened' && row !== null ? row.status : shown.status;
+  const { status } = shown;
   const known = row === null ? null : { amount: row.amount, currency: row.currency };
   const { amount, currency } = shown.amount === null || shown.amount === 0n ? (known ?? shown) : shown;
   const fee = shown.fee ?? row?.fee ?? null;

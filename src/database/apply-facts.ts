@@ -125,7 +125,7 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
     ...heldEvents.map((event) => ({ event, reason: hold ?? HELD_WITH_PAYMENT, deadLetter: false })),
     ...disputes.held,
   ]);
-  const claiming = await postponeEvents(tx, input, sorted.claimingMore);
+  const claiming = await postponeEvents(tx, input, sorted.claimingMore, disputes.waiting);
   const waiting =
     waits && hold === null
       ? await waitForOrder(tx, { ...step, sorted: { ...sorted, settled: paymentEvents } })

@@ -87,7 +87,7 @@ export async function applyTopUpFacts(tx: Tx, step: PaymentStep, topUpId: string
     })),
     ...disputes.held,
   ]);
-  const claiming = await postponeEvents(tx, input, sorted.claimingMore);
+  const claiming = await postponeEvents(tx, input, sorted.claimingMore, disputes.waiting);
   return {
     ...{ status, outcome, orderId: null, changedRefunds, changedMoves: changed },
     callerOutcomes: Object.fromEntries(

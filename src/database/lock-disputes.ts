@@ -14,7 +14,7 @@ export interface LockedDispute {
   readonly fee: bigint;
   readonly feeCurrency: string;
   readonly revokes: boolean;
-  /** What of it stands in its order's `amount_charged_back`. */
+  /** What of it stands in its order's `amount_charged_back`, or was taken back from the wallet that its payment filled. */
   readonly chargedBack: bigint;
   readonly feePostings: number;
   readonly corrections: number;

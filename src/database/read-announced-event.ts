@@ -18,7 +18,11 @@ export async function readAnnouncedOrder(db: Db, event: AnnouncedEvent): Promise
   const order = typeof orderId === 'string' ? await readOrder(db, orderId) : null;
   if (order === null) return null;
   const { rows } = await db.query<AnnouncedOrder['invoices'][number]>(
-    `select number, kind, amount, refund_id as "refundId", issued_at as "issuedAt" from invoices where order_id = $1 order by number`,
+    // Whatever a transaction writes has the transaction's time, to the microsecond.
+    `select i.number, i.kind, i.amount, i.refund_id as "refundId", i.issued_at as "issuedAt",
+            i.kind = 'credit_note' and exists (
+              select from invoices w where w.order_id = i.order_id and w.kind = 'invoice' and w.issued_at = i.issued_at) as "withInvoice"
+     from invoices i where i.order_id = $1 order by i.number`,
     [order.id],
   );
   return {

@@ -28,7 +28,7 @@ export async function settleDispute(
   }
   const from = before ?? { ...after, status: 'opened' as const };
   if (from.status !== after.status) {
-    await post(tx, after.status, from, after, await timesBefore(tx, from, after));
+    await post(tx, after.status, from, after, await timesBefore(tx, after));
     await become(tx, after, from.status, after.status, cause);
   } else if (from.amount !== after.amount || from.withheld !== after.withheld) {
     await post(tx, 'corrected', from, after, from.corrections);
@@ -59,9 +59,8 @@ async function post(
   await postToLedger(tx, { key: disputePostingKey(what, source, disputeId, repeat), currency, transfers }, after);
 }
 
-/** How often it had come to this end already: only a gateway that reversed itself has it twice. */
-async function timesBefore(tx: Tx, from: LockedDispute, { source, disputeId, status }: LockedDispute): Promise<number> {
-  if (from.status === 'opened') return 0;
+/** How often it had come to this already: an inquiry that ended ends again as a dispute, and a gateway may reverse itself. */
+async function timesBefore(tx: Tx, { source, disputeId, status }: LockedDispute): Promise<number> {
   const { rows } = await tx.query<{ n: bigint }>(
     `select count(*) as n from state_transitions where machine = 'dispute' and object_id = $1 and to_status = $2`,
     [disputeName(source, disputeId), status],

@@ -21,6 +21,7 @@ interface StoredRow {
   /** Which of the deliveries, from 1 on. */
   n: number;
   inserted: boolean;
+  /** Known before, and compared with what was. */
   known: boolean;
   differs: boolean | null;
   state: string | null;
@@ -84,8 +85,13 @@ const STORE = `
   ), first as (
     update webhook_events e set body_sha256 = other.body_sha256 from other
     where not other.differs and e.source = other.source and e.event_id = other.event_id and e.body_sha256 = other.known_sha256
+    returning e.source, e.event_id
   )
-  select d.n::int, event.event_id is not null as inserted, seen.state is not null as known,
+  select d.n::int, event.event_id is not null as inserted,
+         -- of two first deliveries of an event that was found, the later one saw nothing to be compared with
+         seen.state is not null and not exists (
+           select from other left join first using (source, event_id)
+           where other.source = d.source and other.event_id = d.event_id and not other.differs and first.event_id is null) as known,
          seen.differs, seen.state, seen.handed_over, seen.payment_id, seen.order_id
   from delivered d left join event using (source, event_id) left join seen using (n)`;
 

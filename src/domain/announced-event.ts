@@ -30,5 +30,7 @@ export interface AnnouncedOrder {
     readonly amount: bigint;
     readonly refundId: string | null;
     readonly issuedAt: Date;
+    /** A credit note that the transaction wrote which wrote the invoice: its part went back before the order was paid. */
+    readonly withInvoice: boolean;
   }[];
 }

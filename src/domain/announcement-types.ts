@@ -42,7 +42,8 @@ export const ANNOUNCEMENT_TYPES = {
     data: { source: 'id', payout_id: 'id', seller_id: 'id', ...MONEY },
   },
   'dispute.opened': {
-    means: 'A customer disputes a payment at the bank.',
+    means:
+      'A customer disputes a payment at the bank. Told again where an inquiry that had ended becomes a dispute after all.',
     data: { ...PAYMENT, dispute_id: 'id', ...MONEY },
   },
   'dispute.won': {

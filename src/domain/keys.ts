@@ -233,10 +233,10 @@ export function disputeKey(source: string, disputeId: string): string {
  * `dispute_lost:{source}:{dispute_id}`, …: the business event in the ledger. A '#' of the gateway's id is encoded, so that
  * none reads like another one's repeat.
  *
- * @param repeat how often this had happened to it before
+ * @param repeat tells it from others of its kind: how often this had happened to it before, or how much else had
  */
 export function disputePostingKey(
-  what: 'opened' | 'won' | 'lost' | 'corrected' | 'fee',
+  what: 'opened' | 'won' | 'lost' | 'corrected' | 'fee' | 'revoked' | 'restored',
   source: string,
   disputeId: string,
   repeat = 0,

@@ -20,11 +20,11 @@ export const SELLER_PAYOUTS = 'seller_payouts';
 export const OPENING_BALANCES = 'opening_balances';
 /** What customers hold in wallets. */
 export const WALLETS = 'wallets';
-/** Refunded from a wallet's top-up although the wallet had been spent: owed by the customer. */
+/** Refunded, or charged back, of a wallet's top-up although the wallet had been spent: owed by the customer. */
 export const WALLET_SHORTFALL = 'wallet_shortfall';
 /** Money of payments that their customers contest: withheld until the bank decides. */
 export const DISPUTED_FUNDS = 'disputed_funds';
-/** Disputes that were lost. */
+/** Disputes that were lost, less what the wallets they had filled gave back. */
 export const CHARGEBACK_LOSSES = 'chargeback_losses';
 /** What gateways charge for disputes. */
 export const DISPUTE_FEES = 'dispute_fees';

@@ -6,7 +6,8 @@ export interface Policies {
   readonly lateCapture: 'refund' | 'review';
   /**
    * A dispute that was lost: the order keeps its consequences, or loses them as by a refund of the same amount; bookings,
-   * gift cards and packages stop when refunds and lost disputes together reach all that was paid.
+   * gift cards and packages stop when refunds and lost disputes together reach all that was paid. Likewise for a wallet, which
+   * keeps what its top-up filled in, or loses it.
    */
   readonly disputeLost: 'keep' | 'revoke';
   /** How long an event waits for its order before a human is asked (B7), in milliseconds. */

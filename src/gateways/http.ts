@@ -1,5 +1,6 @@
 import { GatewayError } from '../domain/gateway-error.ts';
 import { parseRetryAfter } from '../domain/parse-retry-after.ts';
+import { AnswerTooLarge, readAnswer } from './read-answer.ts';
 
 interface JsonHttpOptions {
   /** The configured account's name; stands in every message. */
@@ -36,7 +37,7 @@ interface Call {
 
 interface Answer {
   readonly status: number;
-  /** Null: the body broke off or never came. */
+  /** Null: the body broke off, never came, or was too large. */
   readonly text: string | null;
   readonly retryAfterMs: number | null;
 }
@@ -86,15 +87,19 @@ export function createJsonHttp(options: JsonHttpOptions): JsonHttp {
       const response = await fetch(request, { signal: AbortSignal.timeout(options.timeoutMs) });
       status = response.status;
       retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), Date.now());
-      return { status, text: await response.text(), retryAfterMs };
+      return { status, text: response.body === null ? '' : await readAnswer(response.body), retryAfterMs };
     } catch (cause) {
-      // A refusal whose text broke off is a refusal all the same: its status came whole.
+      // A refusal whose text cannot be read is a refusal all the same: its status came whole.
       if (status !== null && status >= 400) return { status, text: null, retryAfterMs };
       throw unanswered(call, cause);
     }
   }
 
   function unanswered(call: Call, cause: unknown): GatewayError {
+    const kind = call.method === 'GET' ? 'temporary' : 'unknown';
+    if (cause instanceof AnswerTooLarge) {
+      return failure(call, 'gave an answer that is too large to be read', { kind, code: 'answer_too_large', cause });
+    }
     if (nothingWasSent(cause)) {
       return failure(call, 'could not be reached', { kind: 'temporary', code: connectionCode(cause), cause });
     }
@@ -102,7 +107,7 @@ export function createJsonHttp(options: JsonHttpOptions): JsonHttp {
     return failure(
       call,
       timedOut ? `did not answer within ${options.timeoutMs} ms` : 'broke the connection off before it had answered',
-      { kind: call.method === 'GET' ? 'temporary' : 'unknown', code: timedOut ? 'timeout' : 'connection_lost', cause },
+      { kind, code: timedOut ? 'timeout' : 'connection_lost', cause },
     );
   }
 

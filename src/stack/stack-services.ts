@@ -1,3 +1,4 @@
+import { SHUTDOWN_TIMES } from '../domain/shutdown-times.ts';
 import { findTemporalProgram } from './find-temporal-program.ts';
 import type { Service } from './keep-running.ts';
 import { nodeService } from './node-service.ts';
@@ -7,13 +8,7 @@ import { startTemporal } from './start-temporal.ts';
 import type { StateFolder } from './state-folder.ts';
 import { TEMPORAL_CLI } from './temporal-programs.ts';
 
-// How long each may take to end; together they stay below the 15 s that a start may take to end, with the time that it
-// takes to kill what does not. The worker finishes its activities; cut short, they are repeated, so 5 s is a courtesy.
-const API_GRACE_MS = 3_000;
-const WORKER_GRACE_MS = 5_000;
-const SIMULATOR_GRACE_MS = 1_000;
-const TEMPORAL_GRACE_MS = 2_000;
-const POSTGRES_GRACE_MS = 2_000;
+const { api, worker, simulator, stack } = SHUTDOWN_TIMES;
 
 export function postgresService(settings: PostgresSettings): Service {
   let passwordIsNew = settings.passwordIsNew ?? false;
@@ -21,7 +16,7 @@ export function postgresService(settings: PostgresSettings): Service {
     name: 'PostgreSQL',
     // A fast shutdown: SIGTERM would wait until the last client has gone by itself.
     signal: 'SIGINT',
-    graceMs: POSTGRES_GRACE_MS,
+    graceMs: stack.engines,
     start: async (launched) => {
       await startPostgres({ ...settings, passwordIsNew }, launched);
       passwordIsNew = false;
@@ -42,7 +37,7 @@ export function temporalService({ folder, port, uiPort, say, stopped }: Temporal
   return {
     name: 'Temporal',
     signal: 'SIGTERM',
-    graceMs: TEMPORAL_GRACE_MS,
+    graceMs: stack.engines,
     start: async (launched) => {
       const program = await findTemporalProgram(TEMPORAL_CLI, say, stopped);
       stopped.throwIfAborted();
@@ -56,7 +51,7 @@ export function temporalService({ folder, port, uiPort, say, stopped }: Temporal
 export function ownServices(
   root: string,
   env: NodeJS.ProcessEnv,
-  folder: StateFolder,
+  folder: Pick<StateFolder, 'log'>,
 ): Record<'api' | 'worker' | 'simulator', Service> {
   const common = { root, env };
   return {
@@ -65,21 +60,21 @@ export function ownServices(
       name: 'API',
       script: 'server.ts',
       logFile: folder.log('api'),
-      graceMs: API_GRACE_MS,
+      graceMs: api.lastResort + stack.patience,
     }),
     worker: nodeService({
       ...common,
       name: 'Worker',
       script: 'worker.ts',
       logFile: folder.log('worker'),
-      graceMs: WORKER_GRACE_MS,
+      graceMs: worker.lastResort + stack.patience,
     }),
     simulator: nodeService({
       ...common,
       name: 'Simulator',
       script: 'simulator.ts',
       logFile: folder.log('simulator'),
-      graceMs: SIMULATOR_GRACE_MS,
+      graceMs: simulator.lastResort + stack.patience,
     }),
   };
 }

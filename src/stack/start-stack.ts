@@ -1,14 +1,16 @@
 import { rm } from 'node:fs/promises';
+import { SHUTDOWN_TIMES } from '../domain/shutdown-times.ts';
 import { choosePorts } from './choose-ports.ts';
 import { writeDevFile } from './dev-file.ts';
 import { devSecrets } from './dev-secrets.ts';
+import { endParts } from './end-parts.ts';
 import { holdFolder } from './hold-folder.ts';
 import { keepRunning, type Keeper, type Service } from './keep-running.ts';
 import { setAsideLargeLog } from './log-file.ts';
 import { endOrphans, rememberedProcesses, type RememberedProcesses } from './remembered-processes.ts';
 import { reportSteps } from './report-steps.ts';
 import { neededPorts, stackSettings, type StackSettings } from './stack-settings.ts';
-import { databaseSteps, ownSteps, PARTS, temporalSteps, type Part, type StartContext } from './start-steps.ts';
+import { databaseSteps, ownSteps, temporalSteps, type Part, type StartContext } from './start-steps.ts';
 import { openStateFolder, type StateFolder } from './state-folder.ts';
 
 export interface StackOptions {
@@ -28,9 +30,6 @@ export interface Stack {
 }
 
 type Keepers = Partial<Record<Part, Keeper>>;
-
-// Past this everything is killed at once, so that all has ended within 15 s whatever happened.
-const LAST_RESORT_MS = 13_500;
 
 /**
  * Starts PostgreSQL, Temporal, the API, the worker and the simulator, and keeps them running. Rejects with a StartError
@@ -87,9 +86,9 @@ async function together(works: readonly Promise<unknown>[], stop: () => Promise<
 }
 
 async function stopAll(folder: StateFolder, keepers: Keepers, processes: RememberedProcesses): Promise<void> {
-  const lastResort = setTimeout(processes.killAll, LAST_RESORT_MS);
+  const lastResort = setTimeout(processes.killAll, SHUTDOWN_TIMES.stack.killAll);
   await remove(folder.devFile);
-  for (const part of PARTS) await keepers[part]?.stop();
+  await endParts(keepers);
   clearTimeout(lastResort);
   await remove(folder.processesFile);
 }

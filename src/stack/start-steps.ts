@@ -8,9 +8,8 @@ import { ownServices, postgresService, temporalService } from './stack-services.
 import type { StackSettings } from './stack-settings.ts';
 import type { StateFolder } from './state-folder.ts';
 
-/** The processes of a stack, in the order in which they are ended: who uses something goes before what it uses. */
-export const PARTS = ['api', 'worker', 'simulator', 'temporal', 'postgres'] as const;
-export type Part = (typeof PARTS)[number];
+/** The processes of a stack. */
+export type Part = 'api' | 'worker' | 'simulator' | 'temporal' | 'postgres';
 
 /** What the steps of one start share. */
 export interface StartContext {

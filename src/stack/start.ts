@@ -1,11 +1,11 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SHUTDOWN_TIMES } from '../domain/shutdown-times.ts';
 import { StartError } from './start-error.ts';
 import { startStack } from './start-stack.ts';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-// By now everything has been killed; what keeps us could only be ourselves.
-const EXIT_MS = 14_500;
+const EXIT_MS = SHUTDOWN_TIMES.stack.exit;
 const PARENT_POLL_MS = 500;
 
 /** What `npm start` runs: the stack, until a signal ends it. */

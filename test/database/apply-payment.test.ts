@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPool } from '../../src/database/pool.ts';
+import { readAnnouncedOrder } from '../../src/database/read-announced-event.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { facts, look, refundFacts, seedEvent, seedOrder } from '../support/seed.ts';
 
@@ -219,6 +220,13 @@ describe('a part that is given back before the order is complete', () => {
       { kind: 'credit_note', amount: 4_000n },
       { kind: 'invoice', amount: 10_000n },
     ]);
+    // Who tells the customer: the receipt of the order, or that of the refund.
+    const noteOf = async (orderId: string) => {
+      const event = { id: 'outbox:1', type: 'order.paid', at: new Date(), aggregateVersion: 1n };
+      const announced = await readAnnouncedOrder(db.pool, { ...event, payload: { order_id: orderId } });
+      return announced?.invoices.find(({ kind }) => kind === 'credit_note')?.withInvoice;
+    };
+    expect([await noteOf('ord_before'), await noteOf('ord_after')]).toEqual([true, false]);
   });
 });
 

@@ -120,6 +120,99 @@ describe('where the gateway shows its disputes', () => {
     },
   );
 
+  describe('what it shows of one that had ended ends in the books, or before a person, and is never passed over', () => {
+    const INQUIRY = { status: 'opened', withheld: false } as const;
+    const CLOSED = { status: 'won', withheld: false } as const;
+    const booksOf = (ids: { paymentId: string }) =>
+      lab.rows(
+        `select account, sum(case side when 'debit' then amount else -amount end)::int as sum from ledger_entries
+         where payment_id = $1 group by account having sum(case side when 'debit' then amount else -amount end) <> 0 order by 1`,
+        ids.paymentId,
+      );
+    const storyOf = async (ids: { disputeId: string; paymentId: string }) => [
+      await lab.rows(
+        `select from_status || ' → ' || to_status as step from state_transitions where machine = 'dispute' and object_id = $1
+         and from_status is not null order by id`,
+        `sim:${ids.disputeId}`,
+      ),
+      (await lab.announced(ids.paymentId)).map((row) => (row as { event_type: string }).event_type),
+    ];
+    const SALES = { account: 'sales', sum: -10_000 };
+    const GATEWAY = { account: 'gateway_receivable:sim', sum: 10_000 };
+
+    it.each([
+      ['opened', [{}], [{ account: 'disputed_funds', sum: 10_000 }, SALES]],
+      ['lost', [{ status: 'lost' }], [{ account: 'chargeback_losses', sum: 10_000 }, SALES]],
+      ['lost', [{}, { status: 'lost' }], [{ account: 'chargeback_losses', sum: 10_000 }, SALES]],
+      ['won', [{}, { status: 'won' }], [GATEWAY, SALES]],
+      ['won', [{ status: 'lost' }, { status: 'won' }], [GATEWAY, SALES]],
+    ] as const)('an inquiry that had ended, and becomes %s by %j', async (end, then, books) => {
+      const ids = await lab.paidOrder();
+      const see = (more: Partial<DisputeFacts>) =>
+        dispute(lab.db.pool, { ...ids, status: 'opened' }, { disputes: [shown(ids, more)] });
+      await see(INQUIRY);
+      await see(CLOSED);
+      expect(await booksOf(ids)).toEqual([GATEWAY, SALES]);
+      // Each told twice: a repeat changes nothing.
+      for (const more of then) for (const _ of [1, 2]) expect(await see(more)).toMatchObject({ pendingEvents: 0 });
+      expect(await booksOf(ids)).toEqual(books);
+      expect(await lab.standing(ids)).toMatchObject({
+        disputes: [{ status: end }],
+        order: [{ status: 'paid', disputed: end !== 'won' }],
+      });
+      const states = ['opened', 'won', ...then.map((more) => ('status' in more ? more.status : 'opened'))];
+      expect(await storyOf(ids)).toEqual([
+        states.slice(1).map((to, n) => ({ step: `${states[n] ?? ''} → ${to}` })),
+        states.map((to) => `dispute.${to}`),
+      ]);
+    });
+
+    it.each([
+      ['won', { status: 'won' }],
+      ['lost', { status: 'lost' }],
+      ['won as an inquiry', CLOSED],
+    ] as const)(
+      'one that was %s and is shown open again: looked at again, then put before a person',
+      async (_, end) => {
+        const ids = await lab.paidOrder();
+        const open = { disputes: [shown(ids, end === CLOSED ? INQUIRY : {})] };
+        await dispute(lab.db.pool, { ...ids, status: 'opened' }, { disputes: [shown(ids, end)] });
+        const before = [await lab.standing(ids), await booksOf(ids)];
+        const event = await tellDispute(lab.db.pool, { ...ids, status: 'opened' });
+        const paid = facts({ paymentId: ids.paymentId, orderId: ids.orderId });
+        let at = Date.now();
+        for (const waits of [5_000, 30_000, 300_000, 3_600_000]) {
+          expect(await look(lab.db.pool, paid, { ...open, at: new Date(at) })).toMatchObject({
+            ...{ pendingEvents: 1, nextLookMs: waits, needsHuman: false },
+          });
+          at += waits;
+        }
+        expect(await look(lab.db.pool, paid, { ...open, at: new Date(at) })).toMatchObject({ needsHuman: true });
+        expect(await lab.rows('select kind, status, last_error from dead_letters where event_id = $1', event)).toEqual([
+          { kind: 'unknown_at_gateway', status: 'open', last_error: expect.stringContaining('although it had ended') },
+        ]);
+        expect([await lab.standing(ids), await booksOf(ids)]).toEqual(before);
+        // What it ends as is booked all the same.
+        await dispute(lab.db.pool, { ...ids, status: 'lost' }, { disputes: [shown(ids, { status: 'lost' })] });
+        expect(await booksOf(ids)).toEqual([{ account: 'chargeback_losses', sum: 10_000 }, SALES]);
+      },
+    );
+
+    it.each([[['won', 'lost']], [['lost', 'won', 'lost']], [['won', 'lost', 'won', 'lost', 'won']]] as const)(
+      'one that is %j by turns stands in the books as the last of them, with each told',
+      async (ends) => {
+        const ids = await lab.paidOrder();
+        for (const status of ends) {
+          for (const _ of [1, 2])
+            await dispute(lab.db.pool, { ...ids, status: 'opened' }, { disputes: [shown(ids, { status })] });
+          const lost = { account: 'chargeback_losses', sum: 10_000 };
+          expect(await booksOf(ids)).toEqual(status === 'lost' ? [lost, SALES] : [GATEWAY, SALES]);
+        }
+        expect((await storyOf(ids))[1]).toEqual(['opened', ...ends].map((status) => `dispute.${status}`));
+      },
+    );
+  });
+
   it('its fee comes in the currency of the account, grows and shrinks with what is charged, and an end is never taken back', async () => {
     const ids = await lab.paidOrder();
     const see = (more: Partial<DisputeFacts>) =>
@@ -192,13 +285,13 @@ it('the history takes no step that its table does not have', async () => {
       recordTransition(tx, {
         machine: 'dispute',
         objectId: 'sim:dp_x',
-        from: 'won',
+        from: 'lost',
         to: 'opened',
         cause: 'look',
         ...more,
       }),
     );
-  await expect(step({})).rejects.toThrow('A dispute never goes from won to opened');
+  await expect(step({})).rejects.toThrow('A dispute never goes from lost to opened');
   await expect(step({ machine: 'refund', from: 'failed', to: 'pending' })).rejects.toThrow('A refund never goes');
   expect(await lab.rows(`select from state_transitions where object_id = 'sim:dp_x'`)).toEqual([]);
 });

@@ -32,6 +32,17 @@ export const BREACHES_OF_DISPUTES: readonly Breach[] = [
     { dispute_id: 'dp_won' },
     `delete from ledger_entries where source_event_id = 'dispute_won:sim:dp_won'`,
   ],
+  // An inquiry that became a dispute after it had ended, and of which nothing is withheld.
+  [
+    'dispute_in_the_books',
+    { dispute_id: 'dp_escalated' },
+    `delete from ledger_entries where source_event_id = 'dispute_opened:sim:dp_escalated#2'`,
+  ],
+  [
+    'dispute_announced_once',
+    { dispute_id: 'dp_escalated' },
+    `delete from outbox where id = (select max(id) from outbox where event_type = 'dispute.opened' and payload->>'dispute_id' = 'dp_escalated')`,
+  ],
   [
     'dispute_in_the_books',
     { dispute_id: 'dp_rest' },
@@ -66,6 +77,26 @@ export const BREACHES_OF_DISPUTES: readonly Breach[] = [
     'order_amount_charged_back',
     { order_id: 'ord_disputed' },
     `update disputes set revokes = true where dispute_id = 'dp:1#2'`,
+  ],
+  [
+    'top_up_charged_back',
+    { dispute_id: 'dp_tu_charged_back' },
+    `update disputes set charged_back = 0 where dispute_id = 'dp_tu_charged_back'`,
+  ],
+  [
+    'top_up_charged_back',
+    { dispute_id: 'dp_tu_charged_back' },
+    `delete from ledger_entries where source_event_id like 'dispute_revoked:sim:dp_tu_charged_back%'`,
+  ],
+  [
+    'wallet_debit_is_a_refund',
+    { refund_id: 'dispute:sim:dp_tu_restored' },
+    `delete from wallet_entries where source_event_id like 'dispute_restored:sim:dp_tu_restored%'`,
+  ],
+  [
+    'wallet_debit_is_a_refund',
+    { refund_id: 'dispute:sim:dp_tu_charged_back' },
+    `update wallet_entries set amount = -4001 where refund_id = 'dispute:sim:dp_tu_charged_back'`,
   ],
   [
     'loyalty_standing',

@@ -1,5 +1,7 @@
 import type { Pool } from 'pg';
+import type { DisputeFacts } from '../../src/domain/gateway-facts.ts';
 import { facts, look, refundFacts } from './seed.ts';
+import { lookAtCard, placeCard, seedCard } from './seed-storm-of-moves.ts';
 import { FIRST, type SeededDispute } from './seed-disputes.ts';
 
 const REVOKE = { policies: { disputeLost: 'revoke' } } as const;
@@ -36,6 +38,21 @@ export async function seedDisputes(
   await dispute({ ...won, disputeId: 'dp_back_and_forth', status: 'won', amount: 400n, minute: 20 });
   await dispute({ ...won, disputeId: 'dp_back_and_forth', status: 'lost', amount: 500n, minute: 30 });
 
+  const escalated = { ...(await paid('escalated')), disputeId: 'dp_escalated' };
+  const shown: DisputeFacts = {
+    ...{
+      disputeId: 'dp_escalated',
+      paymentId: escalated.paymentId,
+      status: 'opened',
+      amount: 10_000n,
+      currency: 'EUR',
+    },
+    ...{ withheld: false, fee: null, feeCurrency: null, openedAt: null },
+  };
+  await dispute({ ...escalated, status: 'opened' }, { disputes: [shown] });
+  await dispute({ ...escalated, status: 'won' }, { disputes: [{ ...shown, status: 'won' }] });
+  await dispute({ ...escalated, status: 'opened' }, { disputes: [{ ...shown, withheld: true }] });
+
   const revoked = await paid('revoked');
   await look(pool, facts(revoked), {
     refunds: [refundFacts({ refundId: 'rf_revoked', paymentId: 'pay_revoked', amount: 3_000n })],
@@ -45,6 +62,15 @@ export async function seedDisputes(
   const restored = { ...(await paid('restored')), disputeId: 'dp_restored' };
   await dispute({ ...restored, status: 'lost', minute: 1 }, REVOKE);
   await dispute({ ...restored, status: 'won', minute: 2 }, REVOKE);
+
+  for (const name of ['charged_back', 'restored'] as const) {
+    const id = await seedCard(pool, 'top_up', name);
+    await placeCard(pool, 'top_up', id);
+    await lookAtCard(pool, 'top_up', id, {});
+    const filled = { paymentId: `pay_${id}`, disputeId: `dp_${id}` };
+    await dispute({ ...filled, status: 'lost', amount: 4_000n, minute: 1 }, REVOKE);
+    if (name === 'restored') await dispute({ ...filled, status: 'won', amount: 4_000n, minute: 2 }, REVOKE);
+  }
 
   // None of these counts for an order: extra, waiting, unmatched.
   await dispute({ paymentId: 'pay_open_2', orderId: 'ord_open', disputeId: 'dp_extra', status: 'opened' });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decidedBy, decisionAbout, isByPerson } from '../../src/domain/by-person.ts';
-import { DISPUTE_MACHINE } from '../../src/domain/dispute-states.ts';
+import { contradictsEnd, DISPUTE_MACHINE } from '../../src/domain/dispute-states.ts';
 import {
   CANCELLABLE_ORDER_STATUSES,
   ORDER_STATUSES,
@@ -90,12 +90,30 @@ describe('what only a person decides', () => {
 });
 
 describe('a dispute', () => {
-  it('that has ended is opened no more; only another end replaces it', () => {
-    for (const from of ['won', 'lost'] as const) {
-      expect(reaches(DISPUTE_MACHINE, from, 'opened')).toBe(false);
-      expect(reaches(DISPUTE_MACHINE, from, from === 'won' ? 'lost' : 'won')).toBe(true);
-    }
+  it('that has ended is opened no more, unless it was an inquiry; another end replaces it', () => {
+    expect(transitionBetween(DISPUTE_MACHINE, 'lost', 'opened')).toBeUndefined();
+    expect(transitionBetween(DISPUTE_MACHINE, 'won', 'opened')?.name).toBe('escalate');
+    expect(transitionBetween(DISPUTE_MACHINE, 'won', 'lost')?.name).toBe('lose_late');
+    expect(transitionBetween(DISPUTE_MACHINE, 'lost', 'won')?.name).toBe('win_late');
   });
+
+  it.each([
+    ['won', false, 'opened', true, false],
+    ['won', false, 'opened', false, true],
+    ['won', true, 'opened', true, true],
+    ['won', true, 'opened', false, true],
+    ['lost', true, 'opened', true, true],
+    ['lost', false, 'opened', true, true],
+    ['opened', true, 'opened', true, false],
+    ['opened', true, 'opened', false, false],
+    ['won', true, 'lost', true, false],
+    ['lost', true, 'won', true, false],
+  ] as const)(
+    'that is %s (withheld: %s) and shown as %s (withheld: %s): contradicted %s',
+    (known, was, shown, is, no) => {
+      expect(contradictsEnd({ status: known, withheld: was }, { status: shown, withheld: is })).toBe(no);
+    },
+  );
 });
 
 describe('a payment', () => {

@@ -1,9 +1,13 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
+import { createGzip, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/domain/gateway-error.ts';
 import { parseRetryAfter } from '../../src/domain/parse-retry-after.ts';
 import { createJsonHttp } from '../../src/gateways/http.ts';
+import { LARGEST_ANSWER } from '../../src/gateways/read-answer.ts';
+import { until } from '../support/until.ts';
 
 const closing: (() => Promise<void>)[] = [];
 
@@ -11,11 +15,13 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()));
 });
 
-/** A gateway that does as told; `requests` counts what reached it. */
+/** A gateway that does as told; `requests` counts what reached it, `ended` the connections that are no more. */
 async function gateway(listener: RequestListener) {
   const counted = { requests: 0 };
+  const ended = { connections: 0 };
   const server = createServer((request, response) => {
     counted.requests++;
+    request.socket.once('close', () => ended.connections++);
     listener(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -25,7 +31,8 @@ async function gateway(listener: RequestListener) {
     return closed;
   });
   const { port } = server.address() as AddressInfo;
-  return { counted, http: client(`http://127.0.0.1:${String(port)}/`) };
+  const url = `http://127.0.0.1:${String(port)}/`;
+  return { counted, ended, url, http: client(url) };
 }
 
 function client(baseUrl: string, timeoutMs = 5_000) {
@@ -46,6 +53,29 @@ const answering =
   (_request, response) => {
     response.writeHead(status, headers).end(body);
   };
+
+const endless: RequestListener = (_request, response) => {
+  pipeline(forEver(), response, () => undefined);
+};
+const endlessGzip: RequestListener = (_request, response) => {
+  response.setHeader('content-encoding', 'gzip');
+  pipeline(forEver(), createGzip({ level: 1 }), response, () => undefined);
+};
+const bomb: RequestListener = (_request, response) => {
+  // It does come to its end, after which a connection would be kept.
+  response.writeHead(200, { 'content-encoding': 'gzip, gzip', connection: 'close' });
+  response.end(gzipSync(gzipSync(Buffer.alloc(2 * LARGEST_ANSWER, ' '))));
+};
+
+/** Spaces, which JSON allows before its first sign. */
+function forEver(): Readable {
+  const spaces = Buffer.alloc(64 * 1024, ' ');
+  return new Readable({
+    read() {
+      this.push(spaces);
+    },
+  });
+}
 
 describe('an answer', () => {
   it('comes back as JSON, from reads and writes', async () => {
@@ -172,6 +202,57 @@ describe('an answer that never came whole', () => {
     expect(await failure(impatient.get('/refunds'))).toMatchObject({ kind: 'temporary', code: 'timeout' });
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
+  });
+});
+
+describe('an answer without an end', () => {
+  it.each([
+    ['as it is', endless],
+    // What comes over the wire is a thousandth of what it becomes here.
+    ['compressed', endlessGzip],
+    ['twice the size, in a thousand bytes', bomb],
+  ])('%s is given up at 16 MiB: a write is unknown, a read temporary', async (_what, listener) => {
+    const { url, ended } = await gateway(listener);
+    // Compressing takes time on a busy machine.
+    const http = client(url, 60_000);
+    const tooLarge = { code: 'answer_too_large' };
+    expect(await failure(http.post('/refunds', {}))).toMatchObject({ kind: 'unknown', ...tooLarge });
+    expect(await failure(http.get('/refunds'))).toMatchObject({ kind: 'temporary', ...tooLarge });
+    // The gateway is not left writing into a connection that nobody reads.
+    await until(
+      () => ended.connections === 2,
+      5_000,
+      () => `${ended.connections} of 2 connections have ended`,
+    );
+  });
+
+  it('leaves room for an answer of 16 MiB', async () => {
+    const { http } = await gateway(answering(200, JSON.stringify('a'.repeat(LARGEST_ANSWER - 2))));
+    expect(await http.get('/payments')).toHaveLength(LARGEST_ANSWER - 2);
+  });
+
+  it('is a refusal all the same where its status refuses', async () => {
+    const { http } = await gateway((request, response) => {
+      response.statusCode = 422;
+      endless(request, response);
+    });
+    expect(await failure(http.post('/refunds', {}))).toMatchObject({ kind: 'rejected', code: 'http_422' });
+  });
+
+  it('that comes a byte at a time ends with the call’s time, though it never falls silent', async () => {
+    const drip: RequestListener = (_request, response) => {
+      const drops = setInterval(() => response.write(' '), 10);
+      response.on('close', () => clearInterval(drops));
+    };
+    const { url, ended } = await gateway(drip);
+    const impatient = client(url, 200);
+    expect(await failure(impatient.post('/refunds', {}))).toMatchObject({ kind: 'unknown', code: 'timeout' });
+    expect(await failure(impatient.get('/refunds'))).toMatchObject({ kind: 'temporary', code: 'timeout' });
+    await until(
+      () => ended.connections === 2,
+      5_000,
+      () => `${ended.connections} of 2 connections have ended`,
+    );
   });
 });
 

@@ -21,6 +21,8 @@ const ORDER: RefundOrder = {
   reference: 'refund:ref_1',
   idempotencyKey: 'refund:ref_1#2',
 };
+/** A good deal more than what is written at once, so that the next is written when it has gone. */
+const SPACES = ' '.repeat(256 * 1024);
 
 describe('a write to Stripe', () => {
   it('carries our key, our reference and the literal amount, once', async () => {
@@ -85,6 +87,14 @@ describe('a write to Stripe', () => {
         response.on('close', () => clearInterval(drip));
       },
       'timeout',
+    ],
+    [
+      'answered without an end',
+      (_request, response) => {
+        response.on('drain', () => response.write(SPACES));
+        response.write(SPACES);
+      },
+      'answer_too_large',
     ],
     [
       'answered by half an object',

@@ -25,8 +25,8 @@ const ORDER: AnnouncedOrder = {
     { id: 'l3', kind: 'discount', amount: -2_000n, quantity: 1, reference: null },
   ],
   invoices: [
-    { number: 1001n, kind: 'invoice', amount: 12_000n, refundId: null, issuedAt: ISSUED },
-    { number: 1007n, kind: 'credit_note', amount: 2_500n, refundId: 'ref_1', issuedAt: ISSUED },
+    { number: 1001n, kind: 'invoice', amount: 12_000n, refundId: null, issuedAt: ISSUED, withInvoice: false },
+    { number: 1007n, kind: 'credit_note', amount: 2_500n, refundId: 'ref_1', issuedAt: ISSUED, withInvoice: false },
   ],
 };
 
@@ -100,6 +100,26 @@ describe('a receipt', () => {
     expect(await consumer.deliver(delivery(null, 'refund.succeeded', { refund_id: 'ref_1' }))).toMatchObject({
       status: 'skipped',
     });
+    expect(server?.mails).toHaveLength(1);
+  });
+
+  it('of an order of which a part went back before it was paid has that credit note with it, once', async () => {
+    const consumer = await receipts();
+    const before: AnnouncedOrder['invoices'][number] = {
+      ...{ number: 1002n, kind: 'credit_note', amount: 4_000n, refundId: 'ref_0', issuedAt: ISSUED, withInvoice: true },
+    };
+    const order = { ...ORDER, invoices: [...ORDER.invoices, before] };
+    await consumer.deliver(delivery(order));
+    const [mail] = server?.mails ?? [];
+    expect(mail?.headers.get('subject')).toBe('Invoice 1001, Credit note 1002 for order ord_1');
+    expect(mail?.headers.get('message-id')).toBe('<invoice-1001@shop.example>');
+    expect(mail?.parts.get('text/plain')).toMatch(
+      /Invoice 1001[^]*Total +120\.00 EUR[^]*Credit note 1002[^]*Refund +40\.00 EUR/,
+    );
+    expect(mail?.parts.get('text/html')).toContain('Credit note 1002');
+    // Its refund was announced when there was no credit note yet, and may be told of only now.
+    const told = await consumer.deliver(delivery(order, 'refund.succeeded', { refund_id: 'ref_0' }));
+    expect(told).toMatchObject({ status: 'skipped' });
     expect(server?.mails).toHaveLength(1);
   });
 

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { inTransaction } from '../../src/database/pool.ts';
+import { reserveAuthorizationMove } from '../../src/database/reserve-authorization-move.ts';
 import { expiryStartOptions, paymentStartOptions } from '../../src/relay/start-options.ts';
 import { openPaymentLab, type PaymentLab } from '../support/payment-lab.ts';
 import { seedEvent, seedOrder } from '../support/seed.ts';
@@ -97,4 +99,56 @@ describe.skipIf(program === null)('time', () => {
     expect(await lab.refundsAtGateway('pay_2')).toHaveLength(1);
     expect(await lab.row('select status from dead_letters')).toEqual({ status: 'recovered' });
   });
+
+  it.each([
+    ['capture', 'capturePayment', 'captured', 'paid'],
+    ['void', 'voidPayment', 'expired', 'failed_final'],
+  ] as const)(
+    'a %s that nobody can tell the outcome of is asked about again after 5 min, 1 h, then daily, until it is known',
+    async (kind, workflow, payment, order) => {
+      await seedOrder(lab.db.pool, { id: 'ord_1' });
+      await lab.pay('pay_1', 'ord_1', { status: 'authorized' });
+      await seedEvent(lab.db.pool, { id: 'evt_1', paymentId: 'pay_1', orderId: 'ord_1', type: 'payment.authorized' });
+      await env.client.workflow.execute('processPayment', paymentStartOptions('sim', 'pay_1', 'ord_1'));
+      await inTransaction(lab.db.pool, (tx) =>
+        reserveAuthorizationMove(tx, { kind, source: 'sim', paymentId: 'pay_1', amount: null, requestedBy: 'shop' }),
+      );
+      const calls = async () => {
+        const state = (await (await fetch(`${lab.simulator.url}/sim/state`)).json()) as {
+          calls: Record<string, number>;
+        };
+        return state.calls[`POST /payments/:id/${kind}`] ?? 0;
+      };
+      await lab.control('faults', { error_before: { chance: 1, calls: ['payments.writes'], status: 503 } }, 'PUT');
+      const handle = await env.client.workflow.start(workflow, {
+        ...paymentStartOptions('sim', 'pay_1', 'ord_1'),
+        workflowId: `${kind}:sim:pay_1`,
+      });
+      // The tries of one policy take some minutes; between them nobody asks.
+      const asked: boolean[] = [];
+      let before = 0;
+      for (const hours of [0.1, 0.4, 1.5, 18, 10, 14, 10]) {
+        await env.sleep(hours * HOUR);
+        const now = await calls();
+        asked.push(now > before);
+        before = now;
+      }
+      expect(asked).toEqual([true, true, true, false, true, false, true]);
+      expect(await lab.row(`select status from ${kind}s`)).toEqual({ status: 'unknown' });
+      expect(await lab.row('select kind, status from dead_letters')).toEqual({
+        kind: 'outcome_unknown',
+        status: 'open',
+      });
+      expect((await handle.describe()).status.name).toBe('RUNNING');
+      await lab.control('faults', {}, 'PUT');
+      expect(await handle.result()).toBe('succeeded');
+      expect(await calls()).toBe(before + 1);
+      expect(
+        await lab.row('select p.status, o.status as "order" from payments p join orders o on o.id = p.order_id'),
+      ).toEqual({
+        ...{ status: payment, order },
+      });
+      expect(await lab.row('select status from dead_letters')).toEqual({ status: 'recovered' });
+    },
+  );
 });

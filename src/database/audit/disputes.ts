@@ -45,7 +45,7 @@ export const DISPUTE_CHECKS: readonly Check[] = [
     invariant: 'dispute_in_the_books',
     requirement: 'C2',
     promise:
-      'The books withhold what an open dispute contests and the gateway keeps back, have lost what a lost one did, hold nothing of one that was won, and the fees are what the gateway charged.',
+      'The books withhold what an open dispute contests and the gateway keeps back, have lost what a lost one did and no wallet gave back, hold nothing of one that was won, and the fees are what the gateway charged.',
     sql: `
       with posted as (
         select regexp_replace(regexp_replace(e.source_event_id, '^dispute_[a-z]+:', ''), '#[0-9]+$', '') as name,
@@ -58,7 +58,7 @@ export const DISPUTE_CHECKS: readonly Check[] = [
       ), due as (
         select ${IDS}, d.status, replace(${NAME}, '#', '%23') as name,
                case when d.status = 'opened' and d.withheld then d.amount else 0 end as withheld,
-               case d.status when 'lost' then d.amount else 0 end as lost, d.fee
+               case d.status when 'lost' then d.amount else 0 end - case when d.order_id is null then d.charged_back else 0 end as lost, d.fee
         from disputes d)
       select d.order_id, coalesce(d.source, p.source) as source, coalesce(d.payment_id, p.payment_id) as payment_id, d.dispute_id,
              format('%s: withheld %s, lost %s, fees %s; due %s, %s, %s', coalesce(d.status, 'no such dispute'), coalesce(p.withheld, 0),
@@ -70,7 +70,8 @@ export const DISPUTE_CHECKS: readonly Check[] = [
   {
     invariant: 'dispute_announced_once',
     requirement: 'G1',
-    promise: 'Every dispute is announced as opened once, and as won or lost as often as it came to that.',
+    promise:
+      'Every dispute is announced as opened, won or lost as often as it came to that: as opened once, unless an inquiry ended and became a dispute.',
     sql: `
       with told as (
         select payload->>'source' as source, payload->>'dispute_id' as dispute_id, event_type, count(*) as n
@@ -103,5 +104,24 @@ export const DISPUTE_CHECKS: readonly Check[] = [
       select o.id as order_id, format('amount_charged_back is %s, the disputes add up to %s', o.amount_charged_back, coalesce(d.amount, 0)) as detail
       from orders o left join due d on d.order_id = o.id
       where o.amount_charged_back <> coalesce(d.amount, 0) or d.astray`,
+  },
+  {
+    invariant: 'top_up_charged_back',
+    requirement: 'C4',
+    promise:
+      'A lost dispute of a top-up that revokes took its amount back, from the wallet that the top-up filled or as a debt of its customer; no other took anything.',
+    sql: `
+      select d.source, d.payment_id, d.dispute_id, c.wallet_id,
+             format('took back %s of %s, %s in the books', d.charged_back, d.amount, coalesce(b.amount, 0)) as detail
+      from disputes d
+      left join wallet_entries c on c.refund_id is null and c.currency = d.currency
+        and c.source_event_id = 'captured:' || ${encoded('d.source')} || ':' || ${encoded('d.payment_id')}
+      left join (
+        select regexp_replace(regexp_replace(source_event_id, '^dispute_[a-z]+:', ''), '#[0-9]+$', '') as name,
+               sum(case side when 'debit' then amount else -amount end) as amount
+        from ledger_entries where account in ('wallets', 'wallet_shortfall') and source_event_id ~ '^dispute_(revoked|restored):' group by 1
+      ) b on b.name = replace(${NAME}, '#', '%23')
+      where d.order_id is null and d.charged_back <> case when d.revokes and c.wallet_id is not null then d.amount else 0 end
+         or coalesce(b.amount, 0) <> case when d.order_id is null then d.charged_back else 0 end`,
   },
 ];

@@ -67,20 +67,23 @@ export const WALLET_CHECKS: readonly Check[] = [
     invariant: 'wallet_debit_is_a_refund',
     requirement: 'C4',
     promise:
-      'Whatever left a wallet left it by a succeeded refund of what had filled it, and no more than that refund; one that the bank returned took nothing.',
+      'Whatever left a wallet left it by a succeeded refund of what had filled it, or by a lost dispute of that which revokes, and no more than these; one that the bank returned, or that was won, took nothing.',
     sql: `
       with moved as (
         select refund_id, min(wallet_id) as wallet_id, min(source) as source, min(payment_id) as payment_id, sum(amount) as amount,
-               bool_and(sign(amount) = case when source_event_id like 'refunded:%' then -1 when source_event_id like 'refund_returned:%' then 1 end) as signed
+               bool_and(sign(amount) = case when source_event_id ~ '^(refunded|dispute_revoked):' then -1 when source_event_id ~ '^(refund_returned|dispute_restored):' then 1 end) as signed
         from wallet_entries where refund_id is not null or amount < 0 group by refund_id
       ), filled as (
         select distinct wallet_id, source, payment_id from wallet_entries where refund_id is null and amount > 0)
       select m.wallet_id, m.source, m.payment_id, m.refund_id,
-             format('%s moved by a refund of %s that is %s', m.amount, coalesce(r.amount, 0), coalesce(r.status, 'not there')) as detail
+             format('%s moved by a refund or dispute of %s that is %s', m.amount, coalesce(r.amount, d.charged_back, 0),
+                    coalesce(r.status, d.status, 'not there')) as detail
       from moved m
       left join refunds r on r.id = m.refund_id and r.source = m.source and r.payment_id = m.payment_id
+      left join disputes d on m.refund_id = 'dispute:' || ${encoded('d.source')} || ':' || ${encoded('d.dispute_id')}
+        and d.source = m.source and d.payment_id = m.payment_id
       left join filled f on f.wallet_id = m.wallet_id and f.source = m.source and f.payment_id = m.payment_id
-      where r.id is null or f.wallet_id is null or m.signed is not true
-         or m.amount > 0 or -m.amount > r.amount or r.status <> 'succeeded' and m.amount <> 0`,
+      where r.id is null and d.dispute_id is null or f.wallet_id is null or m.signed is not true
+         or m.amount > 0 or -m.amount > coalesce(r.amount, d.charged_back) or r.status <> 'succeeded' and m.amount <> 0`,
   },
 ];

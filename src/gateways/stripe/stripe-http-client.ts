@@ -3,9 +3,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import Stripe from 'stripe';
 import { isJsonObject } from '../event-body.ts';
 import { parseExactJson } from '../exact-json.ts';
-
-/** A page of a hundred fully expanded payments is well below; beyond it somebody fills our memory. */
-const LARGEST_ANSWER = 16 * 1024 * 1024;
+import { AnswerTooLarge, readAnswer } from '../read-answer.ts';
 
 /**
  * No answer came. It bears no `code` on purpose: by that the SDK would recognise a closed connection and send the
@@ -91,7 +89,7 @@ export class StripeHttpClient extends Stripe.HttpClient {
 }
 
 function noAnswer(error: unknown, sent: boolean, timedOut: boolean): NoAnswer {
-  if (error instanceof NoAnswer) return error;
+  if (error instanceof AnswerTooLarge) return new NoAnswer('answer_too_large', true, error);
   if (timedOut) return new NoAnswer('timeout', sent, error);
   if (sent) return new NoAnswer('connection_lost', true, error);
   const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
@@ -101,22 +99,13 @@ function noAnswer(error: unknown, sent: boolean, timedOut: boolean): NoAnswer {
   return new NoAnswer(unknownHost ? 'host_not_found' : 'connection_failed', false, error);
 }
 
-/** A refusal whose text broke off is a refusal all the same: its status came whole. */
+/** A refusal whose text cannot be read is a refusal all the same: its status came whole. */
 async function collect(response: IncomingMessage): Promise<StripeAnswer> {
-  const status = response.statusCode ?? 0;
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > LARGEST_ANSWER) throw new NoAnswer('answer_too_large', true);
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    if (status < 400) throw error;
-    chunks.length = 0;
-  }
-  return new StripeAnswer(response, Buffer.concat(chunks).toString('utf8'));
+  const text = await readAnswer(response).catch((error: unknown) => {
+    if ((response.statusCode ?? 0) < 400) throw error;
+    return '';
+  });
+  return new StripeAnswer(response, text);
 }
 
 /**

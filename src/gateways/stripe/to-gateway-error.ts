@@ -25,6 +25,12 @@ const KNOWN_CODES: ReadonlyMap<string, string> = new Map([
   ['insufficient_funds', 'insufficient_balance'],
 ]);
 
+/** Why what was sent has no answer. */
+const WENT_WRONG: ReadonlyMap<string, string> = new Map([
+  ['timeout', 'it did not answer in time'],
+  ['answer_too_large', 'its answer is too large to be read'],
+]);
+
 /** Whatever the SDK threw, as the one error that an adapter throws. */
 export function toGatewayError(error: unknown, call: StripeCall): GatewayError {
   if (error instanceof GatewayError) return error;
@@ -38,7 +44,7 @@ function unanswered(error: NoAnswer, call: StripeCall): GatewayError {
   if (!error.sent) {
     return failure(call, 'it could not be reached', { kind: 'temporary', code: error.reason, cause: error });
   }
-  const what = error.reason === 'timeout' ? 'it did not answer in time' : 'the connection broke before its answer';
+  const what = WENT_WRONG.get(error.reason) ?? 'the connection broke before its answer';
   return failure(call, what, lost(call, error.reason, error));
 }
 

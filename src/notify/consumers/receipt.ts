@@ -8,7 +8,8 @@ import { RETRY_FOR_A_DAY } from '../retry-for-a-day.ts';
 const ATTEMPT_TIMEOUT_MS = 20_000;
 
 /**
- * Receipts by e-mail: the invoice when an order is paid, the credit note when a refund that has one succeeded. Each has the Message-ID
+ * Receipts by e-mail: the invoice when an order is paid, the credit note when a refund that has one succeeded. A refund of a part
+ * that succeeded before its order was paid has its credit note only then, and it goes along with the invoice. Each has the Message-ID
  * `<invoice-{number}@…>`, so that a second copy of a mail, which a crash can cause, is known as one.
  */
 export function createReceiptConsumer({ mailer }: { readonly mailer: Mailer }): Consumer {
@@ -26,7 +27,8 @@ export function createReceiptConsumer({ mailer }: { readonly mailer: Mailer }): 
       if (address === null) {
         return { status: 'skipped', reason: 'receipt not sent: the customer has no e-mail address' };
       }
-      const { subject, text, html } = receiptMail(order, invoice);
+      const earlier = invoice.kind === 'invoice' ? order.invoices.filter(({ withInvoice }) => withInvoice) : [];
+      const { subject, text, html } = receiptMail(order, invoice, earlier);
       const name = `invoice-${invoice.number}`;
       await mailer.send({ to: [address], subject, text, html, name, date: invoice.issuedAt }, signal);
       return { status: 'done' };
@@ -37,5 +39,5 @@ export function createReceiptConsumer({ mailer }: { readonly mailer: Mailer }): 
 function invoiceOf(event: AnnouncedEvent, order: AnnouncedOrder): Invoice | undefined {
   if (event.type === 'order.paid') return order.invoices.find(({ kind }) => kind === 'invoice');
   const refundId = event.payload['refund_id'];
-  return order.invoices.find((invoice) => invoice.kind === 'credit_note' && invoice.refundId === refundId);
+  return order.invoices.find((one) => one.kind === 'credit_note' && one.refundId === refundId && !one.withInvoice);
 }

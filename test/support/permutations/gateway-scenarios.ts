@@ -1,3 +1,4 @@
+import type { DisputeFacts } from '../../../src/domain/gateway-facts.ts';
 import { again, EVERYTHING, gaveBack, paid, webhook, type Happening, type Scenario, type Webhook } from './scenario.ts';
 
 const CREATED = 1_764_500_000;
@@ -21,6 +22,17 @@ const stripeIs = (status: 'pending' | 'authorized' | 'captured' | 'failed'): Hap
 const stripeRefund = (refund: string, amount: bigint, status: 'pending' | 'succeeded' | 'failed'): Happening => ({
   ...{ source: 'stripe', refund: `${refund}~`, of: 'pi_1~', amount, status },
 });
+/** An event about a dispute of it, which is so by then. */
+const stripeDispute = (id: string, type: string, status: string, shown: Partial<DisputeFacts>): Webhook =>
+  stripe(
+    id,
+    `charge.dispute.${type}`,
+    {
+      ...{ id: 'dp_1~', object: 'dispute', amount: 10_000, currency: 'eur', charge: 'ch_1~', payment_intent: 'pi_1~' },
+      ...{ status, metadata: {} },
+    },
+    { source: 'stripe', dispute: 'dp_1~', of: 'pi_1~', ...shown },
+  );
 const metadata = { order_id: 'ord_1~' };
 const intent = { id: 'pi_1~', object: 'payment_intent', amount: 10_000, currency: 'eur', metadata };
 /** `amount_refunded` is a running total. */
@@ -93,8 +105,9 @@ const dispute = (
   timestamp: string,
   name = 'dp_1',
   amount = 10_000,
+  more: object = {},
 ): Webhook => {
-  const told = webhook(id, `dispute.${status}`, { dispute_id: `${name}~`, amount, currency: 'EUR' });
+  const told = webhook(id, `dispute.${status}`, { dispute_id: `${name}~`, amount, currency: 'EUR', ...more });
   return { ...told, body: { ...told.body, timestamp } };
 };
 const captured = paid('evt_captured', 'captured');
@@ -243,6 +256,34 @@ export const GATEWAY_SCENARIOS: readonly Scenario[] = [
     ends: 'one',
     always: { orders: [{ disputed: true }], disputes: [{ status: 'won' }, { status: 'lost' }] },
   },
+  // The gateway is taken to show what it tells: of two different ends nobody can say which is from a replica that lags.
+  {
+    name: 'an inquiry that ends, becomes a dispute after all, and is lost',
+    prompt: true,
+    order: { lines: EVERYTHING },
+    steps: [
+      stripe('evt_1', 'payment_intent.succeeded', { ...intent, status: 'succeeded' }, stripeIs('captured')),
+      stripeDispute('evt_d1', 'created', 'warning_needs_response', { status: 'opened', withheld: false }),
+      stripeDispute('evt_d2', 'closed', 'warning_closed', { status: 'won' }),
+      stripeDispute('evt_d3', 'updated', 'needs_response', { status: 'opened', withheld: true }),
+      stripeDispute('evt_d4', 'closed', 'lost', { status: 'lost' }),
+    ],
+    ends: 'one',
+    always: { orders: [{ status: 'paid', disputed: true }], disputes: [{ status: 'lost' }], dead_letters: 0 },
+  },
+  {
+    name: 'a dispute that is won, lost at the second presentment, and won again',
+    prompt: true,
+    steps: [
+      stripe('evt_1', 'payment_intent.succeeded', { ...intent, status: 'succeeded' }, stripeIs('captured')),
+      stripeDispute('evt_d1', 'created', 'needs_response', { status: 'opened' }),
+      stripeDispute('evt_d2', 'closed', 'won', { status: 'won' }),
+      stripeDispute('evt_d3', 'closed', 'lost', { status: 'lost' }),
+      stripeDispute('evt_d4', 'closed', 'won', { status: 'won' }),
+    ],
+    ends: 'one',
+    always: { orders: [{ status: 'paid', disputed: false }], disputes: [{ status: 'won' }], dead_letters: 0 },
+  },
   {
     name: 'a dispute of a payment whose order is not there yet',
     needs: 'disputes',
@@ -253,4 +294,18 @@ export const GATEWAY_SCENARIOS: readonly Scenario[] = [
     ends: 'one',
     always: { orders: [{ status: 'paid', disputed: true }], disputes: [{ status: 'lost' }] },
   },
+  ...(['won', 'lost'] as const).map((end): Scenario => ({
+    name: `a dispute of a wallet's top-up that is opened and ${end}, by the policy to revoke`,
+    policies: { disputeLost: 'revoke' },
+    before: [{ does: 'reserve top-up', id: 'tu_1~' }],
+    steps: [
+      ...(['pending', 'captured'] as const).map((status) =>
+        paid(`evt_${status}`, status, { orderId: null, reference: 'top_up:tu_1~', event: { order_id: null } }),
+      ),
+      dispute('evt_d1', 'opened', MONDAY, 'dp_1', 4_000, { order_id: null }),
+      dispute('evt_d2', end, FRIDAY, 'dp_1', 4_000, { order_id: null }),
+    ],
+    ends: 'one',
+    always: { disputes: [{ status: end }], wallets: [{ balance: end === 'lost' ? 6_000 : 10_000 }] },
+  })),
 ];

@@ -9,7 +9,7 @@ export type End = Readonly<Record<string, readonly string[]>>;
  * of two refunds that together stop a booking either can be the second.
  */
 const ON_THE_WAY =
-  /_at$|^(counted_by|last_error|attempts|aggregate_version|body_sha256|payload|event_type|cancelled_by_refund|stopped_by_refund|claimed_until|checkout_count|number|superseded_gateway_ids)$/;
+  /_at$|^(counted_by|last_error|attempts|aggregate_version|body_sha256|payload|event_type|cancelled_by_refund|stopped_by_refund|claimed_until|checkout_count|number|superseded_gateway_ids|corrections|fee_postings)$/;
 
 /** Read whole where they exist. Tables that come with later versions of the schema are read as soon as they are there. */
 const TABLES: Readonly<Record<string, string>> = {

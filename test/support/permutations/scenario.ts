@@ -1,4 +1,4 @@
-import type { PaymentFacts, RefundFacts } from '../../../src/domain/gateway-facts.ts';
+import type { DisputeFacts, PaymentFacts, RefundFacts } from '../../../src/domain/gateway-facts.ts';
 import type { Policies } from '../../../src/domain/policies.ts';
 import type { SeedLine } from '../seed.ts';
 
@@ -57,7 +57,8 @@ export interface Webhook {
 /** A change at the gateway. */
 export type Happening =
   | ({ readonly source: SourceName; readonly payment: string } & Partial<PaymentFacts>)
-  | ({ readonly source: SourceName; readonly refund: string; readonly of: string } & Partial<RefundFacts>);
+  | ({ readonly source: SourceName; readonly refund: string; readonly of: string } & Partial<RefundFacts>)
+  | ({ readonly source: SourceName; readonly dispute: string; readonly of: string } & Partial<DisputeFacts>);
 
 export const TEN: readonly SeedLine[] = [{ id: 'l1', kind: 'enrolment', amount: 10_000n }];
 export const EVERYTHING: readonly SeedLine[] = [

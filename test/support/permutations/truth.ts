@@ -1,4 +1,4 @@
-import type { Mode, PaymentFacts, RefundFacts } from '../../../src/domain/gateway-facts.ts';
+import type { DisputeFacts, Mode, PaymentFacts, RefundFacts } from '../../../src/domain/gateway-facts.ts';
 import { GatewayError } from '../../../src/domain/gateway-error.ts';
 import type { Gateway } from '../../../src/gateways/gateway.ts';
 import { createRazorpayGateway } from '../../../src/gateways/razorpay/create-razorpay-gateway.ts';
@@ -9,12 +9,13 @@ import type { Happening, SourceName } from './scenario.ts';
 interface Known {
   readonly payments: Map<string, PaymentFacts>;
   readonly refunds: Map<string, RefundFacts[]>;
+  readonly disputes: Map<string, DisputeFacts>;
 }
 
 /** What the gateways of one order of delivery know, and how much of it they show. */
 export class Truth {
   private readonly tag: string;
-  private readonly known: Known = { payments: new Map(), refunds: new Map() };
+  private readonly known: Known = { payments: new Map(), refunds: new Map(), disputes: new Map() };
   /** A replica that lags: how much of the story it has heard; null where there is none. Every other look meets it. */
   private replica: Truth | null = null;
   private looks = 0;
@@ -59,6 +60,15 @@ export class Truth {
       this.known.payments.set(key(payment), { ...fresh, ...known, ...marked(facts, this.tag) });
       return;
     }
+    if ('dispute' in happening) {
+      const { source: _, dispute, of, ...facts } = happening;
+      const fresh: DisputeFacts = {
+        ...{ disputeId: mark(dispute, this.tag), paymentId: mark(of, this.tag), status: 'opened', amount: 10_000n },
+        ...{ currency: 'EUR', withheld: true, fee: null, feeCurrency: null, openedAt: null },
+      };
+      this.known.disputes.set(key(dispute), { ...fresh, ...this.known.disputes.get(key(dispute)), ...facts });
+      return;
+    }
     const { source: _, refund, of, ...facts } = happening;
     const refundId = mark(refund, this.tag);
     const list = this.known.refunds.get(key(of)) ?? [];
@@ -76,6 +86,10 @@ export class Truth {
     if (payment === undefined) return null;
     const back = this.refundsOf(source, paymentId).filter((refund) => refund.status === 'succeeded');
     return { ...payment, amountRefunded: back.reduce((sum, refund) => sum + refund.amount, 0n) };
+  }
+
+  dispute(source: string, disputeId: string): DisputeFacts | null {
+    return this.known.disputes.get(JSON.stringify([source, disputeId])) ?? null;
   }
 
   /** Newest first, as gateways list them. */
@@ -160,6 +174,7 @@ export function gatewaysOf(truthOf: (id: string) => Truth): Map<string, { gatewa
       const gateway: Gateway = {
         ...adapter,
         fetchPayment: (paymentId) => Promise.resolve(truthOf(paymentId).asked().payment(source, paymentId)),
+        fetchDispute: (disputeId) => Promise.resolve(truthOf(disputeId).asked().dispute(source, disputeId)),
         listRefunds: (paymentId) => Promise.resolve(truthOf(paymentId).refundsOf(source, paymentId)),
         findRefunds: (paymentId, reference) =>
           Promise.resolve(
