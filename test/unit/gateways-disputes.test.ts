@@ -77,18 +77,30 @@ describe("a dispute at Stripe, in the shape of today's API", () => {
     ['charge.dispute.funds_reinstated', 'won', 'won'],
     ['charge.dispute.updated', 'drawn', null],
   ])('%s (%s) is taken as a hint to look at it', (type, status, claimed) => {
-    const event = {
-      id: 'evt_1',
-      object: 'event',
-      type,
-      created: 1,
-      livemode: false,
-      data: { object: { ...STRIPE, status } },
-    };
-    expect(readStripeEvent(Buffer.from(JSON.stringify(event)))).toMatchObject({
+    expect(readEvent(type, status)).toMatchObject({
       ...{ verdict: 'take', subject: 'dispute', objectId: 'du_1', paymentId: 'pi_1', claimed, amount: 1999n },
     });
   });
+
+  it.each([
+    ['charge.dispute.created', 'warning_needs_response', false],
+    ['charge.dispute.updated', 'warning_under_review', false],
+    ['charge.dispute.updated', 'needs_response', true],
+    ['charge.dispute.funds_withdrawn', 'needs_response', true],
+    // Made before the inquiry's state had changed.
+    ['charge.dispute.funds_withdrawn', 'warning_under_review', true],
+    ['charge.dispute.updated', undefined, null],
+  ])('%s (%s) tells whether its money is kept back', (type, status, withheld) => {
+    expect(readEvent(type, status).withheld).toBe(withheld);
+  });
+
+  function readEvent(type: string, status: string | undefined) {
+    const event = {
+      ...{ id: 'evt_1', object: 'event', type, created: 1, livemode: false },
+      data: { object: { ...STRIPE, status } },
+    };
+    return readStripeEvent(Buffer.from(JSON.stringify(event)));
+  }
 });
 
 const servers: ScriptedServer[] = [];

@@ -39,7 +39,7 @@ function delivery(n: number): Delivery {
         paymentId: 'pay_1',
         orderId: 'ord_1',
         claimed: 'captured',
-        ...{ amount: null, currency: null, fee: null },
+        ...{ amount: null, currency: null, fee: null, withheld: null },
         reference: null,
         occurredAt: null,
       },
