@@ -1,4 +1,4 @@
-import type { Source } from '../../src/activities/dependencies.ts';
+import type { Source } from '../../src/gateways/admitted.ts';
 import type { ListedPage } from '../../src/activities/find-missing-webhooks.ts';
 import { standardSource } from './engine.ts';
 import { sendJson, startScriptedServer, type ScriptedServer } from './scripted-server.ts';
