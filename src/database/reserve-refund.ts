@@ -1,9 +1,8 @@
 import { refundWorkflowId } from '../domain/keys.ts';
-import { announce } from './announce.ts';
 import { lockOrder } from './lock-order.ts';
 import { lockPayment } from './lock-payment.ts';
 import type { Tx } from './pool.ts';
-import { recordTransition } from './record-transition.ts';
+import { requestMove } from './request-move.ts';
 
 export interface RefundRequest {
   /** Derived from the client's Idempotency-Key: asked twice, reserved once. */
@@ -64,19 +63,10 @@ export async function reserveRefund(tx: Tx, request: RefundRequest): Promise<Ref
     const refundable = left.rows[0]?.refundable ?? 0n;
     return { result: 'refund_exceeds_captured', refundable: refundable < 0n ? 0n : refundable, currency };
   }
-  await recordTransition(tx, {
-    ...{ machine: 'refund', objectId: id, from: null, to: 'pending', orderId, source, paymentId },
-    cause: `requested by ${request.requestedBy}`,
-  });
-  await announce(tx, orderId, [
-    {
-      eventType: 'refund.requested',
-      aggregateId: id,
-      payload: {
-        ...{ order_id: orderId, source, payment_id: paymentId, refund_id: id },
-        ...{ amount: amount.toString(), currency },
-      },
-    },
-  ]);
+  await requestMove(
+    tx,
+    { kind: 'refund', id, source, orderId, paymentId, requestedBy: request.requestedBy },
+    { order_id: orderId, source, payment_id: paymentId, refund_id: id, amount: amount.toString(), currency },
+  );
   return { result: 'reserved', id };
 }

@@ -1,9 +1,9 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { GatewayError } from '../../src/domain/gateway-error.ts';
 import { parseRetryAfter } from '../../src/domain/parse-retry-after.ts';
 import { createJsonHttp } from '../../src/gateways/http.ts';
+import { failureOf } from '../support/scripted-gateway.ts';
 
 const closing: (() => Promise<void>)[] = [];
 
@@ -30,15 +30,6 @@ async function gateway(listener: RequestListener) {
 
 function client(baseUrl: string, timeoutMs = 5_000) {
   return createJsonHttp({ source: 'shop', baseUrl, headers: { authorization: 'Bearer k' }, timeoutMs });
-}
-
-async function failure(call: Promise<unknown>): Promise<GatewayError> {
-  const error: unknown = await call.then(
-    (answer) => answer,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof GatewayError) return error;
-  throw new Error('no GatewayError', { cause: error });
 }
 
 const answering =
@@ -93,7 +84,7 @@ describe('a refusal', () => {
     [204, '', 'unknown', 'unreadable_answer', false],
   ])('of a write by %i %s is %s, %s', async (status, body, kind, code, ourFault) => {
     const { http, counted } = await gateway(answering(status, status === 204 ? '' : body, { location: '/elsewhere' }));
-    expect(await failure(http.post('/refunds', {}))).toMatchObject({ kind, code, ourFault });
+    expect(await failureOf(http.post('/refunds', {}))).toMatchObject({ kind, code, ourFault });
     expect(counted.requests).toBe(1);
   });
 
@@ -109,7 +100,7 @@ describe('a refusal', () => {
     [200, 'unreadable_answer'],
   ])('of a read by %i is always temporary', async (status, code) => {
     const { http, counted } = await gateway(answering(status, 'null', { location: '/elsewhere' }));
-    expect(await failure(http.get('/payments/pay_1'))).toMatchObject({ kind: 'temporary', code });
+    expect(await failureOf(http.get('/payments/pay_1'))).toMatchObject({ kind: 'temporary', code });
     expect(counted.requests).toBe(1);
   });
 
@@ -117,8 +108,8 @@ describe('a refusal', () => {
     const { http } = await gateway((request, response) => {
       response.writeHead(request.method === 'GET' ? 503 : 429, { 'retry-after': '7' }).end();
     });
-    expect((await failure(http.get('/payments/pay_1'))).retryAfterMs).toBe(7_000);
-    expect((await failure(http.post('/refunds', {}))).retryAfterMs).toBe(7_000);
+    expect((await failureOf(http.get('/payments/pay_1'))).retryAfterMs).toBe(7_000);
+    expect((await failureOf(http.post('/refunds', {}))).retryAfterMs).toBe(7_000);
   });
 
   it('whose text broke off is a refusal all the same', async () => {
@@ -126,12 +117,12 @@ describe('a refusal', () => {
       response.writeHead(422, { 'content-length': '100' });
       response.write('{"code":', () => response.destroy());
     });
-    expect(await failure(http.post('/refunds', {}))).toMatchObject({ kind: 'rejected', code: 'http_422' });
+    expect(await failureOf(http.post('/refunds', {}))).toMatchObject({ kind: 'rejected', code: 'http_422' });
   });
 
   it('is told in a sentence that names the account and the call, and no key', async () => {
     const { http } = await gateway(answering(422, '{"code":"refund_exceeds_captured"}'));
-    expect((await failure(http.post('/refunds', {}))).message).toBe(
+    expect((await failureOf(http.post('/refunds', {}))).message).toBe(
       'shop answered 422 refund_exceeds_captured (POST /refunds).',
     );
   });
@@ -148,9 +139,9 @@ describe('an answer that never came whole', () => {
     ['cut half-way', half],
   ])('%s: a write is unknown, a read temporary, and each was sent once', async (_what, listener) => {
     const { http, counted } = await gateway(listener);
-    expect(await failure(http.post('/refunds', {}))).toMatchObject({ kind: 'unknown', code: 'connection_lost' });
+    expect(await failureOf(http.post('/refunds', {}))).toMatchObject({ kind: 'unknown', code: 'connection_lost' });
     expect(counted.requests).toBe(1);
-    expect(await failure(http.get('/refunds'))).toMatchObject({ kind: 'temporary', code: 'connection_lost' });
+    expect(await failureOf(http.get('/refunds'))).toMatchObject({ kind: 'temporary', code: 'connection_lost' });
     expect(counted.requests).toBe(2);
   });
 
@@ -160,7 +151,7 @@ describe('an answer that never came whole', () => {
       else request.socket.destroy();
     });
     await http.post('/refunds', {});
-    expect(await failure(http.post('/refunds', {}))).toMatchObject({ kind: 'unknown' });
+    expect(await failureOf(http.post('/refunds', {}))).toMatchObject({ kind: 'unknown' });
     expect(counted.requests).toBe(2);
   });
 
@@ -168,8 +159,8 @@ describe('an answer that never came whole', () => {
     const server = createServer(() => {});
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const impatient = client(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`, 100);
-    expect(await failure(impatient.post('/refunds', {}))).toMatchObject({ kind: 'unknown', code: 'timeout' });
-    expect(await failure(impatient.get('/refunds'))).toMatchObject({ kind: 'temporary', code: 'timeout' });
+    expect(await failureOf(impatient.post('/refunds', {}))).toMatchObject({ kind: 'unknown', code: 'timeout' });
+    expect(await failureOf(impatient.get('/refunds'))).toMatchObject({ kind: 'temporary', code: 'timeout' });
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
@@ -183,7 +174,7 @@ describe('what was surely not sent is temporary, for a write too', () => {
     ['http://127.0.0.1:1', 'connection_failed'],
     ['http://paidonce.invalid', 'host_not_found'],
   ])('%s', async (baseUrl, code) => {
-    expect(await failure(client(baseUrl).post('/refunds', {}))).toMatchObject({
+    expect(await failureOf(client(baseUrl).post('/refunds', {}))).toMatchObject({
       kind: 'temporary',
       code,
       ourFault: false,
@@ -194,7 +185,7 @@ describe('what was surely not sent is temporary, for a write too', () => {
 it('what cannot be written down as a request is our fault, and was not sent', async () => {
   const { http, counted } = await gateway(answering(200, '{}'));
   const call = http.post('/refunds', {}, { 'idempotency-key': 'für' + '\u0100' });
-  expect(await failure(call)).toMatchObject({ kind: 'rejected', code: 'request_impossible', ourFault: true });
+  expect(await failureOf(call)).toMatchObject({ kind: 'rejected', code: 'request_impossible', ourFault: true });
   expect(counted.requests).toBe(0);
 });
 
