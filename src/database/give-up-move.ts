@@ -3,7 +3,7 @@ import { deadLetterId, paymentWorkflowId, payoutWorkflowId } from '../domain/key
 import { refundMayBecome } from '../domain/refund-states.ts';
 import { announce } from './announce.ts';
 import { noteAnswered } from './gateway-call.ts';
-import { moneyTable, moneyWorkflowId, readMoneyMove, type MoneyMove } from './money-move.ts';
+import { lockMoneyMove, moneyTable, moneyWorkflowId, type MoneyMove } from './money-move.ts';
 import { openDeadLetter } from './open-dead-letter.ts';
 import { inTransaction, type Pool, type Tx } from './pool.ts';
 import { readPayout } from './read-payout.ts';
@@ -35,8 +35,7 @@ export async function giveUpMove(
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
     const table = moneyTable(kind);
-    await tx.query(`select from ${table} where id = $1 for update`, [id]);
-    const move = await readMoneyMove(tx, kind, id);
+    const move = await lockMoneyMove(tx, kind, id);
     if (move === null) return;
     const from = move.status;
     const to = STATUS[end];
