@@ -1,18 +1,11 @@
 import type { Pool } from '../database/pool.ts';
 import type { UnfinishedWork } from '../database/unfinished-work.ts';
-import type { Mode } from '../domain/gateway-facts.ts';
 import type { Policies } from '../domain/policies.ts';
-import type { Gateway } from '../gateways/gateway.ts';
+import type { Source } from '../gateways/admitted.ts';
 import type { AlertChannel } from '../notify/alerts/alert-channel.ts';
 import type { Consumer } from '../notify/consumer.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-
-/** One configured account, as the activities use it. */
-export interface Source {
-  readonly gateway: Gateway;
-  readonly mode: Mode;
-}
 
 /** What the activities work with; opened and closed by worker.ts. */
 export interface Dependencies {

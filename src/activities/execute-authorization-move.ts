@@ -1,22 +1,18 @@
 import {
   readAuthorizationMove,
   recordPlacedAuthorizationMove,
-  settleAuthorizationMove,
   type AuthorizationMove,
 } from '../database/authorization-move.ts';
 import { noteAnswered, noteSending } from '../database/gateway-call.ts';
 import { giveUpMove } from '../database/give-up-move.ts';
-import { readMoneyMove } from '../database/money-move.ts';
 import { authorizationMoveEnd, type AuthorizationMoveKind } from '../domain/authorization-moves.ts';
 import { GatewayError } from '../domain/gateway-error.ts';
 import type { PaymentFacts } from '../domain/gateway-facts.ts';
-import { gatewayCallKey } from '../domain/keys.ts';
 import type { Gateway } from '../gateways/gateway.ts';
-import { callerHere } from './caller-here.ts';
 import type { Dependencies } from './dependencies.ts';
 import { lookThenCreate } from './look-then-create.ts';
-import { readProgress, type MoneyProgress } from './money-progress.ts';
-import { settleTime } from './settle-time.ts';
+import { mayBeSent, readProgress, type MoneyProgress } from './money-progress.ts';
+import { settleByPayment } from './settle-by-payment.ts';
 import { sourceOf } from './source-of.ts';
 
 /** Said of a payment that has not ended, these contradict what the gateway shows: a person must look. */
@@ -32,20 +28,20 @@ export function createExecuteAuthorizationMove(deps: Dependencies) {
     const move = await readAuthorizationMove(deps.pool, kind, id);
     if (move === null) throw new Error(`There is no ${kind} ${id}.`);
     const before = await readProgress(deps.pool, kind, id);
-    // A person has told the machine to stop: nothing is sent any more.
-    if (before.givenUp) return before;
-    const open = move.status === 'pending' || move.status === 'unknown';
-    // A person says that it succeeded: what it made of the payment is to be seen there.
-    if (!open && move.status === 'succeeded' && !move.paymentEnded) await settle(deps, move);
-    if (!open || move.placed) return readProgress(deps.pool, kind, id);
+    if (before.status === 'succeeded' && !before.givenUp && !move.paymentEnded) {
+      // A person says that it succeeded: what it made of the payment is to be seen there.
+      await settleByPayment(deps, move);
+      return readProgress(deps.pool, kind, id);
+    }
+    if (!mayBeSent(before)) return before;
     const { gateway } = sourceOf(deps, move.source);
     const { source, reference } = move;
-    const sent = await lookThenCreate<PaymentFacts>(deps, settleTime(gateway, deps.policies), {
-      ...{ source, reference },
+    const sent = await lookThenCreate<PaymentFacts>(deps, gateway, {
+      reference,
       find: () => findEnded(gateway, move.paymentId),
-      create: async (attempt, at) => {
+      create: async (idempotencyKey, at) => {
         await noteSending(deps.pool, { source, reference, at });
-        const order = { ...move, idempotencyKey: gatewayCallKey(reference, attempt) };
+        const order = { ...move, idempotencyKey };
         return kind === 'capture' ? gateway.capturePayment(order) : gateway.voidPayment(order);
       },
     });
@@ -76,14 +72,7 @@ async function take(
     return recordPlacedAuthorizationMove(deps.pool, kind, move);
   }
   await noteAnswered(deps.pool, move.reference);
-  await settle(deps, move);
-}
-
-/** The payment's own workflow looks; the move follows with it, or else by what is known then. */
-async function settle(deps: Dependencies, move: AuthorizationMove): Promise<void> {
-  const { source, paymentId, orderId } = move;
-  await deps.confirmPayment({ source, paymentId, orderId, caller: callerHere() });
-  await settleAuthorizationMove(deps.pool, move, move.reference);
+  await settleByPayment(deps, move);
 }
 
 /** A no is believed only after reading the payment back: the first answer may have been lost, or somebody else was faster (D2). */
@@ -96,9 +85,6 @@ async function handleRejection(
 ): Promise<void> {
   const ended = await findEnded(gateway, move.paymentId);
   if (ended !== null) return take(deps, kind, move, ended);
-  const row = await readMoneyMove(deps.pool, kind, move.id);
-  if (row === null) return;
-  const { code, message, ourFault } = error;
-  const end = ourFault || CONTRADICTIONS.has(code) ? 'rejected' : 'declined';
-  await giveUpMove(deps.pool, row, end, { code, message });
+  const end = error.ourFault || CONTRADICTIONS.has(error.code) ? 'rejected' : 'declined';
+  await giveUpMove(deps.pool, { kind, id: move.id }, end, error);
 }

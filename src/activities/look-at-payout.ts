@@ -3,7 +3,7 @@ import { readPayout } from '../database/read-payout.ts';
 import { recordPayout } from '../database/record-payout.ts';
 import { payoutWorkflowId } from '../domain/keys.ts';
 import type { Dependencies } from './dependencies.ts';
-import { pickPayout } from './execute-payout.ts';
+import { findPayout } from './find-payout.ts';
 import { readProgress, type MoneyProgress } from './money-progress.ts';
 import { sourceOf } from './source-of.ts';
 
@@ -17,7 +17,7 @@ export function createLookAtPayout(deps: Dependencies) {
     const events = await readPayoutEvents(deps.pool, payout);
     const facts =
       payout.gatewayPayoutId === null
-        ? pickPayout(payout, await gateway.findPayouts(payout.reference, payout.createdAt))
+        ? await findPayout(gateway, payout)
         : await gateway.fetchPayout(payout.gatewayPayoutId);
     if (facts !== null)
       await recordPayout(deps.pool, id, facts, { cause: payoutWorkflowId(id), answered: false, events });

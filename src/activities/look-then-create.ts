@@ -2,17 +2,23 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { noteAbsent, noteAnswered, readGatewayCall } from '../database/gateway-call.ts';
 import { GatewayError } from '../domain/gateway-error.ts';
+import { gatewayCallKey } from '../domain/keys.ts';
+import type { Gateway } from '../gateways/gateway.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** One call that moves money, as seen by the rule below. */
 export interface MoneyCall<Found> {
-  readonly source: string;
   /** Ours, the same in every attempt. */
   readonly reference: string;
   /** By our reference; null where the gateway has nothing under it. */
   find(): Promise<Found | null>;
-  /** Writes that an answer is outstanding, then sends; null where it must not be sent any more. `attempt` grows after a repaired rejection. */
-  create(attempt: number, at: Date): Promise<Found | null>;
+  /**
+   * Writes that an answer is outstanding, then sends; null where it must not be sent any more.
+   *
+   * @param idempotencyKey another one only after a repaired rejection (F3)
+   * @param at the engine's time of this attempt
+   */
+  create(idempotencyKey: string, at: Date): Promise<Found | null>;
 }
 
 export type MoneyCallResult<Found> =
@@ -28,15 +34,17 @@ export type MoneyCallResult<Found> =
  */
 export async function lookThenCreate<Found>(
   deps: Dependencies,
-  settleMs: number,
+  gateway: Gateway,
   call: MoneyCall<Found>,
 ): Promise<MoneyCallResult<Found>> {
   // The engine's clock: it is the one that spaces the attempts.
   const at = new Date(Context.current().info.currentAttemptScheduledTimestampMs);
   const state = await readGatewayCall(deps.pool, call.reference);
-  const found = await counted(deps, call.source, 'find', () => call.find());
+  const found = await counted(deps, gateway, 'find', () => call.find());
   if (found !== null) return { result: 'done', found };
   if (state.unanswered) {
+    // A policy only ever lengthens the gateway's own settle time.
+    const settleMs = Math.max(gateway.capabilities.settleMs, deps.policies.unknownSettleMs ?? 0);
     const apart = state.absentSince === null ? 0 : at.getTime() - state.absentSince.getTime();
     if (apart < settleMs) {
       await noteAbsent(deps.pool, call.reference, at);
@@ -48,7 +56,8 @@ export async function lookThenCreate<Found>(
     }
   }
   try {
-    const created = await counted(deps, call.source, 'create', () => call.create(state.attempt, at));
+    const key = gatewayCallKey(call.reference, state.attempt);
+    const created = await counted(deps, gateway, 'create', () => call.create(key, at));
     return created === null ? { result: 'withdrawn' } : { result: 'done', found: created };
   } catch (error) {
     // Nothing happened there, so nothing is outstanding.
@@ -58,7 +67,12 @@ export async function lookThenCreate<Found>(
   }
 }
 
-async function counted<T>(deps: Dependencies, source: string, call: string, work: () => Promise<T>): Promise<T> {
+async function counted<T>(
+  deps: Dependencies,
+  { source }: Gateway,
+  call: 'find' | 'create',
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     const answer = await work();
     deps.metrics.gatewayCalls.inc({ source, call, result: 'answered' });

@@ -16,6 +16,11 @@ export interface MoneyProgress {
   readonly lastError: string | null;
 }
 
+/** Not once it is over or before a person, nor once the gateway has it, nor after a person has told the machine to stop. */
+export function mayBeSent({ status, placed, givenUp }: MoneyProgress): boolean {
+  return (status === 'pending' || status === 'unknown') && !placed && !givenUp;
+}
+
 /** As PostgreSQL has it now. */
 export async function readProgress(pool: Pool, kind: MoneyMoveKind, id: string): Promise<MoneyProgress> {
   const move = await readMoneyMove(pool, kind, id);

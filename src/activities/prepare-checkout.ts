@@ -6,10 +6,9 @@ import {
 } from '../database/checkout.ts';
 import { noteSending } from '../database/gateway-call.ts';
 import type { PreparedPayment } from '../domain/gateway-facts.ts';
-import { checkoutWorkflowId, gatewayCallKey } from '../domain/keys.ts';
+import { checkoutWorkflowId } from '../domain/keys.ts';
 import type { Dependencies } from './dependencies.ts';
 import { lookThenCreate } from './look-then-create.ts';
-import { settleTime } from './settle-time.ts';
 import { sourceOf } from './source-of.ts';
 
 export interface CheckoutProgress {
@@ -27,13 +26,12 @@ export function createPrepareCheckout(deps: Dependencies) {
     if (status !== 'pending' && status !== 'unknown') return { status, paymentId, lastError };
     const { gateway } = sourceOf(deps, source);
     const reference = checkoutWorkflowId(orderId, n);
-    const sent = await lookThenCreate<PreparedPayment>(deps, settleTime(gateway, deps.policies), {
-      source,
+    const sent = await lookThenCreate<PreparedPayment>(deps, gateway, {
       reference,
       find: async () => (await gateway.findPayments(reference, orderId))[0] ?? null,
-      create: async (attempt, at) => {
+      create: async (idempotencyKey, at) => {
         await noteSending(deps.pool, { source, reference, at });
-        return gateway.preparePayment({ ...checkout, reference, idempotencyKey: gatewayCallKey(reference, attempt) });
+        return gateway.preparePayment({ ...checkout, reference, idempotencyKey });
       },
     });
     if (sent.result === 'done') await recordPreparedPayment(deps.pool, checkout, sent.found);

@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { Dependencies, Source } from './dependencies.ts';
+import type { Source } from '../gateways/admitted.ts';
+import type { Dependencies } from './dependencies.ts';
 
 /**
  * The configured account of that name. One that was taken out of the configuration while money of it is in doubt is asked for again and

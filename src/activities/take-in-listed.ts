@@ -7,9 +7,9 @@ import { storeFoundEvents } from '../database/store-found-events.ts';
 import { cleanedJson } from '../domain/cleaned-text.ts';
 import { CLOCK_DRIFT_MS } from '../domain/clock-drift.ts';
 import { isNews } from '../domain/is-news.ts';
-import { admitted } from '../gateways/admitted.ts';
+import { admitted, type Source } from '../gateways/admitted.ts';
 import type { ListedEvent } from '../gateways/gateway.ts';
-import type { Dependencies, Source } from './dependencies.ts';
+import type { Dependencies } from './dependencies.ts';
 
 export interface ListedNow {
   readonly source: Source;

@@ -1,13 +1,6 @@
 import type { z } from 'zod';
+import { pathText } from '../domain/path-text.ts';
 import { Problem, type RequestMistake } from '../domain/problem.ts';
-
-/** `lines[0].amount`. */
-export function pathText(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((text, part) => {
-    if (typeof part === 'number') return `${text}[${part}]`;
-    return text === '' ? String(part) : `${text}.${String(part)}`;
-  }, '');
-}
 
 /** Each of zod's issues as a mistake of its own, with what is to be done about it. */
 function mistakesOf(error: z.ZodError): RequestMistake[] {

@@ -1,3 +1,5 @@
+import { escapeHtml } from '../domain/escape-html.ts';
+
 /** No scripts, no assets of others: the pages below need none. */
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
@@ -39,7 +41,7 @@ export function docsPage(document: Readonly<Record<string, unknown>>): string {
     Object.entries(methods).map(([method, operation]) => operationSection(method, path, operation)),
   );
   const models = Object.entries(schemas).map(
-    ([name, schema]) => `<h2 id="${escaped(name)}">${escaped(name)}</h2>${source(schema)}`,
+    ([name, schema]) => `<h2 id="${escapeHtml(name)}">${escapeHtml(name)}</h2>${source(schema)}`,
   );
   return htmlPage(
     'paidonce: the API',
@@ -51,26 +53,22 @@ export function docsPage(document: Readonly<Record<string, unknown>>): string {
 function operationSection(method: string, path: string, operation: Operation): string {
   const parameters = (operation.parameters ?? []).map(
     (p) =>
-      `<tr><td><code>${escaped(p.name)}</code></td><td>${escaped(p.in)}${p.required ? ', required' : ''}</td></tr>`,
+      `<tr><td><code>${escapeHtml(p.name)}</code></td><td>${escapeHtml(p.in)}${p.required ? ', required' : ''}</td></tr>`,
   );
   const body = operation.requestBody?.content['application/json']?.schema;
   const responses = Object.entries(operation.responses).map(
-    ([status, { description }]) => `<tr><td>${escaped(status)}</td><td>${escaped(description)}</td></tr>`,
+    ([status, { description }]) => `<tr><td>${escapeHtml(status)}</td><td>${escapeHtml(description)}</td></tr>`,
   );
-  return `<h2><span class="method">${escaped(method.toUpperCase())}</span> <code>${escaped(path)}</code></h2>
-    <p>${escaped(operation.summary)} <span class="quiet">${escaped(operation.description ?? '')}</span></p>
+  return `<h2><span class="method">${escapeHtml(method.toUpperCase())}</span> <code>${escapeHtml(path)}</code></h2>
+    <p>${escapeHtml(operation.summary)} <span class="quiet">${escapeHtml(operation.description ?? '')}</span></p>
     <table>${parameters.join('')}</table>${body === undefined ? '' : source(body)}<table>${responses.join('')}</table>`;
 }
 
 function source(schema: unknown): string {
-  return `<pre>${escaped(JSON.stringify(schema, null, 2))}</pre>`;
+  return `<pre>${escapeHtml(JSON.stringify(schema, null, 2))}</pre>`;
 }
 
 function htmlPage(title: string, content: string): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-    <title>${escaped(title)}</title><style>${STYLE}</style><main>${content}</main></html>`;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+    <title>${escapeHtml(title)}</title><style>${STYLE}</style><main>${content}</main></html>`;
 }

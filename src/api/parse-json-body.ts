@@ -1,6 +1,6 @@
 import { isStorableText, jsonDepth } from '../domain/cleaned-text.ts';
+import { pathText } from '../domain/path-text.ts';
 import { Problem, type RequestMistake } from '../domain/problem.ts';
-import { pathText } from './mistakes.ts';
 
 export interface JsonBody {
   readonly value: unknown;

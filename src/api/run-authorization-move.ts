@@ -8,6 +8,7 @@ import { authorizationMoveId } from '../domain/keys.ts';
 import { Problem } from '../domain/problem.ts';
 import { completeReservation } from './complete-reservation.ts';
 import type { ApiDeps } from './deps.ts';
+import { noPayment } from './no-payment.ts';
 import type { HttpAnswer } from './problem-response.ts';
 import { runIdempotent } from './run-idempotent.ts';
 import { sourceThat } from './source-that.ts';
@@ -94,8 +95,4 @@ async function reserve(tx: Tx, request: AuthorizationMoveRequest): Promise<void>
         retryAfterSeconds: 1,
       });
   }
-}
-
-function noPayment(): Problem {
-  return new Problem('payment_not_found', 'Neither an event nor a caller ever spoke of this payment.');
 }

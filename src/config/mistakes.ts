@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { pathText } from '../domain/path-text.ts';
 
 /** All that is wrong with the settings, at once: each entry names the setting and says what to do. */
 export class ConfigError extends Error {
@@ -30,12 +31,4 @@ export function mistakesOf(error: z.ZodError, parent: readonly PropertyKey[] = [
     }
     return [{ path: pathText(path), advice: issue.message }];
   });
-}
-
-/** `sources[0].webhook_secrets[1].secret` */
-export function pathText(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((text, key) => {
-    if (typeof key === 'number') return `${text}[${key}]`;
-    return text === '' ? String(key) : `${text}.${String(key)}`;
-  }, '');
 }

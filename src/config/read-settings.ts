@@ -1,5 +1,6 @@
 import { parse } from 'yaml';
-import { type Mistake, pathText } from './mistakes.ts';
+import { pathText } from '../domain/path-text.ts';
+import type { Mistake } from './mistakes.ts';
 
 /*
  * `${NAME}` stands bare in YAML as often as in quotes, also inside `{…}`, where YAML itself would read a mapping. So each one

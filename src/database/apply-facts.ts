@@ -3,23 +3,19 @@ import { decideCapture, outcomeForOthers, type CaptureDecision } from '../domain
 import type { PaymentFacts } from '../domain/gateway-facts.ts';
 import { deadLetterId } from '../domain/keys.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
-import { paymentReaches, type PaymentStatus } from '../domain/payment-states.ts';
+import { paymentStatusAfter, type PaymentStatus } from '../domain/payment-states.ts';
 import type { SortedEvents } from '../domain/sort-events.ts';
 import { applyCapture } from './apply-capture.ts';
-import { applyDisputes } from './apply-disputes.ts';
 import type { AppliedPayment, PaymentToApply } from './apply-payment.ts';
-import { applyRefunds } from './apply-refunds.ts';
-import { askAboutReturnedRefunds } from './ask-about-returned-refunds.ts';
+import { applyShownRefunds } from './apply-shown-refunds.ts';
 import { followCardPayment } from './follow-card-payment.ts';
-import { finishEvents } from './finish-events.ts';
-import { holdEvents } from './hold-events.ts';
 import { holdPayment } from './hold-payment.ts';
 import type { LockedOrder } from './lock-order.ts';
 import type { LockedPayment } from './lock-payment.ts';
 import { recoverDeadLetters } from './open-dead-letter.ts';
-import { postponeEvents } from './postpone-events.ts';
 import type { WaitingEvent } from './read-payment-work.ts';
 import { savePayment } from './save-payment.ts';
+import { settleEvents } from './settle-events.ts';
 import { updateUnpaidOrder } from './update-unpaid-order.ts';
 import { unmatchedReason, waitForOrder } from './wait-for-order.ts';
 
@@ -38,13 +34,10 @@ export interface PaymentStep {
 export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<AppliedPayment> {
   const { input, facts, sorted, orderId, order, known } = step;
   const { source, paymentId } = input;
-  // Sticky: a state is left only by a named transition, whatever a later or an older fetch shows (B3).
-  const status = known === null || paymentReaches(known.status, facts.status) ? facts.status : known.status;
+  const status = paymentStatusAfter(known?.status ?? null, facts.status);
   const captured = capturedMoney(status, facts, known);
   const decision = decide(step, status, captured);
   const waits = decision?.action === 'wait_for_order';
-  // What a customer contests is applied whatever becomes of the payment itself.
-  const disputeEvents = sorted.settled.filter((event) => event.subject === 'dispute');
   const paymentEvents = sorted.settled.filter((event) => event.subject !== 'dispute');
   const hold = waits ? unmatchedReason(step) : status === 'captured' && captured === null ? LACKS_AMOUNT : null;
   const outcome = hold !== null ? 'held_for_review' : waits ? null : outcomeOf(decision, status);
@@ -73,59 +66,20 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
 
   // Refund events wait along with a capture that waits for its order: nothing of the payment is applied yet.
   const finished = waits && hold === null ? [] : paymentEvents;
-  let current = order;
-  let changedRefunds: readonly string[] = [];
-  if (captured !== null && decision !== null && !waits) {
-    if (order !== null) {
-      current = await applyCapture(tx, decision, {
-        ...{ source, paymentId, order, cause, ...captured },
-        eventId: winner?.event?.eventId ?? null,
-        pointsPerMajorUnit: input.policies.loyaltyPointsPerMajorUnit,
-        alreadyPosted: known?.outcome === 'held_for_review' && known.amount !== null,
-        alreadyRefunded: known?.amountRefunded ?? 0n,
-      });
-      if (fresh && decision.action !== 'hold') {
-        // What the payment was held for is there now: its order, or its amount; or the policy changed.
-        const reasons = ['unmatched_payment', 'event_unreadable', 'late_capture', 'wrong_currency'];
-        await recoverDeadLetters(
-          tx,
-          reasons.map((kind) => deadLetterId(kind, source, paymentId)),
-        );
-      }
-    }
-    if (input.refunds !== null) {
-      const applied = await applyRefunds(
+  const applied = captured !== null && decision !== null && !waits;
+  const current = applied ? await applyDecision(tx, step, decision, captured) : order;
+  const refunds = applied
+    ? await applyShownRefunds(
         tx,
-        {
-          ...{ source, paymentId, cause },
-          captured: captured.amount,
-          currency: captured.currency,
-          allocation: allocationOf(decision, outcome),
-          pointsPerMajorUnit: input.policies.loyaltyPointsPerMajorUnit,
-        },
-        current,
-        input.refunds,
-      );
-      changedRefunds = applied.changed;
-      current = applied.order;
-      await askAboutReturnedRefunds(tx, input, finished);
-    }
-  }
-  const heldEvents = outcome === 'held_for_review' ? finished.filter((event) => !sorted.oldNews.includes(event)) : [];
-  const done = finished.filter((event) => !heldEvents.includes(event));
-  const disputes = await applyDisputes(tx, {
-    ...{ ...input, order: current, known: known?.disputed ?? false, events: disputeEvents },
+        input,
+        { ...captured, cause, allocation: allocationOf(decision, outcome), order: current },
+        finished,
+      )
+    : { order: current, changed: [] };
+  const settled = await settleEvents(tx, step, {
+    ...{ order: refunds.order, outcome: outcome ?? 'pending', winner: fresh ? (winner?.event ?? null) : null },
+    ...{ events: finished, reason: hold },
   });
-  await finishEvents(tx, input, [...done, ...disputes.done], (event) => {
-    if (event.subject !== 'payment') return `${event.subject ?? 'event'}_recorded`;
-    const own = fresh && event.eventId === winner?.event?.eventId;
-    return own ? (outcome ?? 'pending') : outcomeForOthers(outcome ?? 'pending');
-  });
-  await holdEvents(tx, input, [
-    ...heldEvents.map((event) => ({ event, reason: hold ?? HELD_WITH_PAYMENT, deadLetter: false })),
-    ...disputes.held,
-  ]);
-  const claiming = await postponeEvents(tx, input, sorted.claimingMore, disputes.waiting);
   const waiting =
     waits && hold === null
       ? await waitForOrder(tx, { ...step, sorted: { ...sorted, settled: paymentEvents } })
@@ -135,17 +89,16 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
     outcome: keepOutcome ? known.outcome : outcome,
     orderId,
     callerOutcomes: callerOutcomes(step, fresh ? (winner?.cause ?? null) : null, outcome ?? 'pending'),
-    pendingEvents: claiming.pending + waiting.pending,
-    waitingFor: waits && hold === null ? 'order' : claiming.pending > 0 ? 'gateway' : null,
-    nextLookMs: least(claiming.nextLookMs, waiting.nextLookMs),
-    needsHuman: outcome === 'held_for_review' || claiming.held > 0 || disputes.held.length > 0,
-    changedRefunds,
+    pendingEvents: settled.pending + waiting.pending,
+    waitingFor: waits && hold === null ? 'order' : settled.pending > 0 ? 'gateway' : null,
+    nextLookMs: least(settled.nextLookMs, waiting.nextLookMs),
+    needsHuman: outcome === 'held_for_review' || settled.held,
+    changedRefunds: refunds.changed,
     changedMoves: move === null ? [] : [move],
   };
 }
 
 const LACKS_AMOUNT = 'The gateway shows a captured payment without an amount or a currency.';
-const HELD_WITH_PAYMENT = 'The payment waits for a decision.';
 
 function capturedMoney(
   status: PaymentStatus,
@@ -179,6 +132,34 @@ function decide(
     automaticRefund: known?.automaticRefund ?? null,
     lateCapture: input.policies.lateCapture,
   });
+}
+
+/** Carries out what was decided about captured money; where no order is known it has been put before a person already. */
+async function applyDecision(
+  tx: PoolClient,
+  { input, sorted, order, known }: PaymentStep,
+  decision: CaptureDecision,
+  captured: { readonly amount: bigint; readonly currency: string },
+): Promise<LockedOrder | null> {
+  if (order === null) return null;
+  const { source, paymentId, policies } = input;
+  const winner = sorted.claimants[0];
+  const applied = await applyCapture(tx, decision, {
+    ...{ source, paymentId, order, cause: winner?.cause ?? 'look', ...captured },
+    eventId: winner?.event?.eventId ?? null,
+    pointsPerMajorUnit: policies.loyaltyPointsPerMajorUnit,
+    alreadyPosted: known?.outcome === 'held_for_review' && known.amount !== null,
+    alreadyRefunded: known?.amountRefunded ?? 0n,
+  });
+  if (decision.action !== 'nothing' && decision.action !== 'hold') {
+    // What the payment was held for is there now: its order, or its amount; or the policy changed.
+    const reasons = ['unmatched_payment', 'event_unreadable', 'late_capture', 'wrong_currency'];
+    await recoverDeadLetters(
+      tx,
+      reasons.map((kind) => deadLetterId(kind, source, paymentId)),
+    );
+  }
+  return applied;
 }
 
 function outcomeOf(decision: CaptureDecision | null, status: PaymentStatus): PaymentOutcome | null {

@@ -34,6 +34,10 @@ export interface RefundRow {
   readonly orderId: string | null;
 }
 
+/** A `RefundRow` as SQL. */
+export const REFUND_COLUMNS = `id, kind, status, amount, currency, reference, gateway_refund_id as "gatewayRefundId",
+  superseded_gateway_ids as "supersededGatewayIds", order_id as "orderId"`;
+
 export interface AppliedRefunds {
   /** As it stands afterwards. */
   readonly order: LockedOrder | null;
@@ -92,8 +96,7 @@ export async function applyRefunds(
 
 async function lockRefunds(tx: PoolClient, source: string, paymentId: string): Promise<RefundRow[]> {
   const { rows } = await tx.query<RefundRow>(
-    `select id, kind, status, amount, currency, reference, gateway_refund_id as "gatewayRefundId",
-            superseded_gateway_ids as "supersededGatewayIds", order_id as "orderId"
+    `select ${REFUND_COLUMNS}
      from refunds where source = $1 and payment_id = $2 order by id for update`,
     [source, paymentId],
   );

@@ -1,27 +1,23 @@
-import type { PaymentOutcome } from '../domain/payment-outcome.ts';
 import { outcomeForOthers } from '../domain/decide-capture.ts';
 import { capturedPostingKey, deadLetterId } from '../domain/keys.ts';
 import { gatewayAccount, UNALLOCATED, WALLETS } from '../domain/ledger.ts';
-import { paymentReaches } from '../domain/payment-states.ts';
-import { applyDisputes } from './apply-disputes.ts';
-import { applyRefunds } from './apply-refunds.ts';
-import { askAboutReturnedRefunds } from './ask-about-returned-refunds.ts';
+import type { PaymentOutcome } from '../domain/payment-outcome.ts';
+import { paymentStatusAfter, type PaymentStatus } from '../domain/payment-states.ts';
 import type { PaymentStep } from './apply-facts.ts';
 import type { AppliedPayment } from './apply-payment.ts';
-import { finishEvents } from './finish-events.ts';
+import { applyShownRefunds } from './apply-shown-refunds.ts';
 import { followCardPayment } from './follow-card-payment.ts';
-import { holdEvents } from './hold-events.ts';
 import { openDeadLetter } from './open-dead-letter.ts';
 import type { Tx } from './pool.ts';
 import { postToLedger } from './post-to-ledger.ts';
-import { postponeEvents } from './postpone-events.ts';
 import { savePayment } from './save-payment.ts';
+import { settleEvents } from './settle-events.ts';
 
 /** Applies what a gateway shows of a payment that tops up a wallet: credited once, whichever event or answer is first. */
 export async function applyTopUpFacts(tx: Tx, step: PaymentStep, topUpId: string): Promise<AppliedPayment> {
   const { input, facts, sorted, known } = step;
   const { source, paymentId } = input;
-  const status = known === null || paymentReaches(known.status, facts.status) ? facts.status : known.status;
+  const status = paymentStatusAfter(known?.status ?? null, facts.status);
   const winner = sorted.claimants[0] ?? null;
   const cause = winner?.cause ?? 'look';
   const amount = known?.status === 'captured' ? known.amount : facts.amount;
@@ -30,73 +26,47 @@ export async function applyTopUpFacts(tx: Tx, step: PaymentStep, topUpId: string
   // A person has given it back: no wallet gets it any more.
   const givenBack = known?.automaticRefund != null;
   const credit = status === 'captured' && !givenBack ? await creditWallet(tx, step, topUpId, money) : 'nothing';
-  const outcome: PaymentOutcome = givenBack
-    ? 'not_payable'
-    : credit === 'held'
-      ? 'held_for_review'
-      : credit === 'credited'
-        ? 'marked_paid'
-        : status === 'captured'
-          ? 'already_paid_same_payment'
-          : status === 'failed' || status === 'expired'
-            ? 'failed'
-            : 'pending';
+  const outcome = givenBack ? 'not_payable' : outcomeOf(status, credit);
   await savePayment(tx, {
     ...{ source, paymentId, orderId: null, status, cause, known, amount, currency, purpose: 'top_up' },
-    ...{
-      reference: facts.reference,
-      outcome,
-      keepOutcome: givenBack || outcome === 'already_paid_same_payment',
-      waitingFor: null,
-    },
+    ...{ reference: facts.reference, outcome, waitingFor: null },
+    keepOutcome: givenBack || outcome === 'already_paid_same_payment',
   });
-  const changed: string[] = [];
   const move = await followCardPayment(tx, {
     ...{ source, paymentId, orderId: null, status, cause, reference: facts.reference ?? known?.reference ?? null },
   });
-  let changedRefunds: readonly string[] = [];
-  if (status === 'captured' && credit !== 'held' && money !== null && input.refunds !== null) {
-    const refunded = { ...{ source, paymentId, cause }, captured: money.amount, currency: money.currency };
-    const pointsPerMajorUnit = input.policies.loyaltyPointsPerMajorUnit;
-    const applied = await applyRefunds(
-      tx,
-      { ...refunded, allocation: givenBack ? 'owed_back' : 'wallet', pointsPerMajorUnit },
-      null,
-      input.refunds,
-    );
-    changedRefunds = applied.changed;
-    await askAboutReturnedRefunds(tx, input, sorted.settled);
-  }
-  if (move !== null) changed.push(move);
-  const held = outcome === 'held_for_review';
-  const disputeEvents = sorted.settled.filter((event) => event.subject === 'dispute');
-  const paymentEvents = sorted.settled.filter((event) => event.subject !== 'dispute');
-  const oldNews = paymentEvents.filter((event) => sorted.oldNews.includes(event));
-  const disputes = await applyDisputes(tx, {
-    ...{ ...input, order: null, known: known?.disputed ?? false, events: disputeEvents },
+  const events = sorted.settled.filter((event) => event.subject !== 'dispute');
+  const refunds =
+    status === 'captured' && credit !== 'held' && money !== null
+      ? await applyShownRefunds(
+          tx,
+          input,
+          { ...money, cause, allocation: givenBack ? 'owed_back' : 'wallet', order: null },
+          events,
+        )
+      : { changed: [] };
+  const settled = await settleEvents(tx, step, {
+    ...{ order: null, outcome, winner: winner?.event ?? null, events, reason: null },
   });
-  await finishEvents(tx, input, [...(held ? oldNews : paymentEvents), ...disputes.done], (event) => {
-    if (event.subject !== 'payment') return `${event.subject ?? 'event'}_recorded`;
-    return event.eventId === winner?.event?.eventId ? outcome : outcomeForOthers(outcome);
-  });
-  await holdEvents(tx, input, [
-    ...(held ? paymentEvents.filter((event) => !oldNews.includes(event)) : []).map((event) => ({
-      event,
-      reason: 'The payment waits for a decision.',
-      deadLetter: false,
-    })),
-    ...disputes.held,
-  ]);
-  const claiming = await postponeEvents(tx, input, sorted.claimingMore, disputes.waiting);
   return {
-    ...{ status, outcome, orderId: null, changedRefunds, changedMoves: changed },
+    ...{ status, outcome, orderId: null },
     callerOutcomes: Object.fromEntries(
       input.callers.map((caller) => [caller, caller === winner?.cause ? outcome : outcomeForOthers(outcome)]),
     ),
-    ...{ pendingEvents: claiming.pending, nextLookMs: claiming.nextLookMs },
-    waitingFor: claiming.pending > 0 ? 'gateway' : null,
-    needsHuman: held || claiming.held > 0 || disputes.held.length > 0,
+    pendingEvents: settled.pending,
+    waitingFor: settled.pending > 0 ? 'gateway' : null,
+    nextLookMs: settled.nextLookMs,
+    needsHuman: outcome === 'held_for_review' || settled.held,
+    changedRefunds: refunds.changed,
+    changedMoves: move === null ? [] : [move],
   };
+}
+
+function outcomeOf(status: PaymentStatus, credit: 'credited' | 'nothing' | 'held'): PaymentOutcome {
+  if (credit === 'held') return 'held_for_review';
+  if (credit === 'credited') return 'marked_paid';
+  if (status === 'captured') return 'already_paid_same_payment';
+  return status === 'failed' || status === 'expired' ? 'failed' : 'pending';
 }
 
 /** One entry per captured payment, unique by its business key; the balance moves with it or not at all. */

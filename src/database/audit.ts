@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { scaledLoyaltyRate } from '../domain/loyalty.ts';
 import { DEFAULT_POLICIES } from '../domain/policies.ts';
 import { VIOLATOR_IDS, type Check } from './audit/check.ts';
 import { consequenceChecks } from './audit/consequences.ts';
@@ -53,8 +54,6 @@ const SETTINGS = `
   set local jit = off`;
 /** A mistake that concerns every order is told by its first examples. */
 const MOST_VIOLATIONS = 1_000;
-/** As src/domain/loyalty.ts: a rate is kept to a millionth. */
-const RATE_SCALE = 1_000_000;
 
 /**
  * Checks every invariant on the whole database, as it stands at one moment, and names each violation. Writes nothing, and
@@ -74,7 +73,7 @@ export async function auditIn(tx: PoolClient, options: AuditOptions = {}): Promi
   const rate = options.loyaltyPointsPerMajorUnit ?? DEFAULT_POLICIES.loyaltyPointsPerMajorUnit;
   const checks = await readChecks(tx);
   const violations: Violation[] = [];
-  for (const check of checks) violations.push(...(await violators(tx, check, BigInt(Math.round(rate * RATE_SCALE)))));
+  for (const check of checks) violations.push(...(await violators(tx, check, scaledLoyaltyRate(rate))));
   return { ok: violations.length === 0, checked: checks.length, violations };
 }
 

@@ -1,17 +1,24 @@
 import { decisionAbout } from '../domain/by-person.ts';
+import { parseMoneyWorkflowId } from '../domain/keys.ts';
 import type { Policies } from '../domain/policies.ts';
-import type { RefundRow, RefundedPayment } from './apply-refunds.ts';
+import { REFUND_COLUMNS, type RefundRow, type RefundedPayment } from './apply-refunds.ts';
 import { type Decision, type DecidedRow, notPossible } from './decide-dead-letter.ts';
 import { noteAnswered } from './gateway-call.ts';
-import { moneyTable, moneyWorkflowId, readMoneyMove, type MoneyMove, type MoneyMoveKind } from './money-move.ts';
+import { HOLDING_REFUNDS } from './holding-refunds.ts';
+import {
+  lockMoneyMove,
+  MONEY_MOVE_KINDS,
+  moneyTable,
+  moneyWorkflowId,
+  type MoneyMove,
+  type MoneyMoveKind,
+} from './money-move.ts';
 import type { Tx } from './pool.ts';
 import { allocationOf } from './record-refunds.ts';
 import { recordTransition } from './record-transition.ts';
 import { settlePayout } from './settle-payout.ts';
 import { settleRefund } from './settle-refund.ts';
 import { readPayout } from './read-payout.ts';
-
-const KINDS: readonly MoneyMoveKind[] = ['refund', 'payout', 'charge', 'top_up', 'capture', 'void'];
 
 /** Where the gateway's object is kept that a person has seen; that of a capture or a void is the payment, known before. */
 const SEEN: Readonly<Record<MoneyMoveKind, string | null>> = {
@@ -38,14 +45,14 @@ export async function decideMoneyMove(tx: Tx, row: DecidedRow, decision: Decisio
 }
 
 async function lockMove(tx: Tx, row: DecidedRow): Promise<MoneyMove> {
-  const { workflowId } = row;
-  const kind = KINDS.find((known) => workflowId?.startsWith(`${known}:`));
-  if (workflowId === null || kind === undefined) throw new Error(`Dead letter ${row.id} names no workflow.`);
-  const id = workflowId.slice(kind.length + 1);
-  await tx.query(`select from ${moneyTable(kind)} where id = $1 for update`, [id]);
-  const move = await readMoneyMove(tx, kind, id);
-  if (move === null) throw new Error(`There is no ${kind} ${id}.`);
-  return move;
+  for (const kind of MONEY_MOVE_KINDS) {
+    const id = row.workflowId === null ? null : parseMoneyWorkflowId(kind, row.workflowId);
+    if (id === null) continue;
+    const move = await lockMoneyMove(tx, kind, id);
+    if (move === null) throw new Error(`There is no ${kind} ${id}.`);
+    return move;
+  }
+  throw new Error(`Dead letter ${row.id} names no workflow that moves money.`);
 }
 
 async function retry(tx: Tx, row: DecidedRow, move: MoneyMove): Promise<void> {
@@ -80,7 +87,7 @@ async function retry(tx: Tx, row: DecidedRow, move: MoneyMove): Promise<void> {
 async function reserveAgain(tx: Tx, row: DecidedRow, move: MoneyMove): Promise<void> {
   const { rows } = await tx.query<{ held: bigint }>(
     `select coalesce(sum(amount), 0)::bigint as held from refunds
-     where source = $1 and payment_id = $2 and status in ('pending', 'unknown', 'needs_review', 'succeeded')`,
+     where source = $1 and payment_id = $2 and status in ${HOLDING_REFUNDS}`,
     [move.source, move.paymentId],
   );
   const left = (row.payment?.amount ?? 0n) - (rows[0]?.held ?? 0n);
@@ -126,12 +133,7 @@ async function settle(
   policies: Policies,
 ): Promise<void> {
   if (payment?.amount == null || payment.currency === null || move.paymentId === null) return;
-  const { rows } = await tx.query<RefundRow>(
-    `select id, kind, status, amount, currency, reference, gateway_refund_id as "gatewayRefundId",
-            superseded_gateway_ids as "supersededGatewayIds", order_id as "orderId"
-     from refunds where id = $1`,
-    [move.id],
-  );
+  const { rows } = await tx.query<RefundRow>(`select ${REFUND_COLUMNS} from refunds where id = $1`, [move.id]);
   const refund = rows[0];
   if (refund === undefined) return;
   const refunded: RefundedPayment = {

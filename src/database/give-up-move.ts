@@ -3,7 +3,7 @@ import { deadLetterId, paymentWorkflowId, payoutWorkflowId } from '../domain/key
 import { refundMayBecome } from '../domain/refund-states.ts';
 import { announce } from './announce.ts';
 import { noteAnswered } from './gateway-call.ts';
-import { moneyTable, moneyWorkflowId, type MoneyMove, type MoneyStatus } from './money-move.ts';
+import { lockMoneyMove, moneyTable, moneyWorkflowId, type MoneyMove } from './money-move.ts';
 import { openDeadLetter } from './open-dead-letter.ts';
 import { inTransaction, type Pool, type Tx } from './pool.ts';
 import { readPayout } from './read-payout.ts';
@@ -24,32 +24,31 @@ const STATUS = {
   declined: 'failed',
   already_refunded: 'failed',
   unknown: 'unknown',
-} as const satisfies Record<MoveEnd, MoneyStatus>;
+} as const satisfies Record<MoveEnd, MoneyMove['status']>;
 
 /** Writes the end of the machine's tries, with the dead letter where a human is needed, in one transaction. */
 export async function giveUpMove(
   pool: Pool,
-  move: MoneyMove,
+  { kind, id }: Pick<MoneyMove, 'kind' | 'id'>,
   end: MoveEnd,
   details: { readonly code: string | null; readonly message: string },
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
-    const table = moneyTable(move.kind);
-    const { rows } = await tx.query<{ status: MoneyStatus }>(`select status from ${table} where id = $1 for update`, [
-      move.id,
-    ]);
-    const from = rows[0]?.status;
+    const table = moneyTable(kind);
+    const move = await lockMoneyMove(tx, kind, id);
+    if (move === null) return;
+    const from = move.status;
     const to = STATUS[end];
-    if (from === undefined || (from !== to && !refundMayBecome(from, to))) return;
+    if (from !== to && !refundMayBecome(from, to)) return;
     await tx.query(
       `update ${table} set status = $2, failure_code = $3, last_error = $4, updated_at = now() where id = $1`,
-      [move.id, to, end === 'unknown' ? null : details.code, details.message],
+      [id, to, end === 'unknown' ? null : details.code, details.message],
     );
     if (end !== 'unknown' && move.reference !== null) await noteAnswered(tx, move.reference);
     if (from !== to) {
       await recordTransition(tx, {
-        ...{ machine: move.kind, objectId: move.id, from, to, detail: details.message },
-        cause: moneyWorkflowId(move.kind, move.id),
+        ...{ machine: kind, objectId: id, from, to, detail: details.message },
+        cause: moneyWorkflowId(kind, id),
         ...{ orderId: move.orderId, source: move.source, paymentId: move.paymentId },
       });
     }

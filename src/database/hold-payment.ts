@@ -5,7 +5,10 @@ import type { PaymentStep } from './apply-facts.ts';
 import { openDeadLetter } from './open-dead-letter.ts';
 import { postCapture } from './post-capture.ts';
 
-/** Puts a captured payment before a human that no order is known for, or whose amount is not known; the money enters the books all the same. */
+/**
+ * Puts a captured payment before a human that no order is known for, or whose amount is not known; the money enters the
+ * books all the same.
+ */
 export async function holdPayment(
   tx: PoolClient,
   { input, orderId, sorted, known }: PaymentStep,

@@ -6,7 +6,7 @@ import {
   topUpWorkflowId,
 } from '../domain/keys.ts';
 import type { RefundStatus } from '../domain/refund-states.ts';
-import type { Db } from './pool.ts';
+import type { Db, Tx } from './pool.ts';
 
 /** The kinds of business that move money, or let it go, by our own call; all go through the same states. */
 export type MoneyMoveKind = 'refund' | 'payout' | 'charge' | 'top_up' | 'capture' | 'void';
@@ -82,6 +82,8 @@ const KINDS = {
   },
 } as const;
 
+export const MONEY_MOVE_KINDS = Object.keys(KINDS) as readonly MoneyMoveKind[];
+
 export function moneyTable(kind: MoneyMoveKind): string {
   return KINDS[kind].table;
 }
@@ -101,4 +103,10 @@ export async function readMoneyMove(db: Db, kind: MoneyMoveKind, id: string): Pr
     [id, moneyWorkflowId(kind, id)],
   );
   return rows[0] === undefined ? null : { kind, ...rows[0] };
+}
+
+/** The same with its row locked: what it says stays true until the transaction's end. */
+export async function lockMoneyMove(tx: Tx, kind: MoneyMoveKind, id: string): Promise<MoneyMove | null> {
+  await tx.query(`select from ${moneyTable(kind)} where id = $1 for update`, [id]);
+  return readMoneyMove(tx, kind, id);
 }

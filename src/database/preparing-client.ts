@@ -6,8 +6,9 @@ const NAME_LENGTH = 32;
 const names = new Map<string, string>();
 
 /**
- * A connection on which, once told so, each statement with parameters is prepared where it is first used: after that PostgreSQL neither parses
- * it again nor, once it knows a plan that serves for all values, plans it again. Most of what a short statement costs is that.
+ * A connection on which, once told so, each statement with parameters is prepared where it is first used: after that
+ * PostgreSQL neither parses it again nor, once it knows a plan that serves for all values, plans it again. Most of what a
+ * short statement costs is that.
  * Statements are named by their text, so that the same one behind a pooler has the same name on every connection.
  *
  * Needs one server connection for each of ours, or a pooler that follows prepared statements (PgBouncer from 1.21 on, with

@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg';
 import { formatMoney } from '../domain/money.ts';
 import { deadLetterId } from '../domain/keys.ts';
 import type { RefundedPayment } from './apply-refunds.ts';
+import { HOLDING_REFUNDS } from './holding-refunds.ts';
 import { openDeadLetter } from './open-dead-letter.ts';
 import { recordTransition } from './record-transition.ts';
 
@@ -24,7 +25,7 @@ export async function reconcileReservations(tx: PoolClient, payment: RefundedPay
        select r.id, r.kind, r.amount, r.kind <> 'gateway' and r.status = 'pending' and r.gateway_refund_id is null
               and c.unanswered_since is null as unsent
        from refunds r left join gateway_calls c on c.reference = r.reference
-       where r.source = $1 and r.payment_id = $2 and r.status in ('pending', 'unknown', 'needs_review', 'succeeded'))
+       where r.source = $1 and r.payment_id = $2 and r.status in ${HOLDING_REFUNDS})
      select coalesce(sum(amount) filter (where not unsent), 0)::bigint as held,
             coalesce(json_agg(json_build_object('id', id, 'kind', kind, 'amount', amount::text) order by id)
                      filter (where unsent), '[]') as unsent

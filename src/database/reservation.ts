@@ -7,7 +7,7 @@ import {
 } from '../domain/keys.ts';
 import { readCheckout, type Checkout } from './checkout.ts';
 import type { StoredAnswer } from './idempotency.ts';
-import type { MoneyMoveKind } from './money-move.ts';
+import { MONEY_MOVE_KINDS, type MoneyMoveKind } from './money-move.ts';
 import type { Db } from './pool.ts';
 import { isPlaced, readMoneyView, type MoneyView } from './read-money-view.ts';
 
@@ -40,7 +40,6 @@ const PATHS: Readonly<Record<MoneyMoveKind, (id: string) => string>> = {
   capture: (id) => `${pathOfPayment(id)}/capture`,
   void: (id) => `${pathOfPayment(id)}/void`,
 };
-const KINDS = Object.keys(PATHS) as MoneyMoveKind[];
 /** A card is charged or declined, and a payment captured or voided, in a moment; a refund and a payout take days. */
 const SOON_OVER: readonly MoneyMoveKind[] = ['charge', 'top_up', 'capture', 'void'];
 
@@ -66,7 +65,7 @@ export async function readReservation(db: Db, reservation: string): Promise<Rese
     const found = await readCheckout(db, checkout.orderId, checkout.n);
     return found === null ? null : reservedCheckout(found);
   }
-  for (const kind of KINDS) {
+  for (const kind of MONEY_MOVE_KINDS) {
     const id = parseMoneyWorkflowId(kind, reservation);
     const found = id === null ? null : await readMoneyView(db, kind, id);
     if (found !== null) return reservedMove(kind, found);

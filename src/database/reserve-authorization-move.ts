@@ -1,12 +1,11 @@
 import { refuseAuthorizationMove, type AuthorizationMoveKind } from '../domain/authorization-moves.ts';
 import { authorizationMoveId, authorizationMoveWorkflowId } from '../domain/keys.ts';
 import type { PaymentStatus } from '../domain/payment-states.ts';
-import { announce } from './announce.ts';
 import { lockOrder } from './lock-order.ts';
 import { lockPayment } from './lock-payment.ts';
 import { moneyTable, type MoneyStatus } from './money-move.ts';
 import type { Tx } from './pool.ts';
-import { recordTransition } from './record-transition.ts';
+import { requestMove } from './request-move.ts';
 
 export interface AuthorizationMoveRequest {
   readonly kind: AuthorizationMoveKind;
@@ -72,18 +71,14 @@ export async function reserveAuthorizationMove(
      values ($1, $2, $3, $4, $5, $6, 'pending', $7, $8)`,
     [id, source, paymentId, orderId, amount, currency, authorizationMoveWorkflowId(kind, id), requestedBy],
   );
-  await recordTransition(tx, {
-    ...{ machine: kind, objectId: id, from: null, to: 'pending', orderId, source, paymentId },
-    cause: `requested by ${requestedBy}`,
-  });
   // An order that is not there yet has no versions to be told in.
-  await announce(tx, order?.id ?? null, [
-    {
-      eventType: `${kind}.requested`,
-      aggregateId: id,
-      payload: { order_id: order?.id ?? null, source, payment_id: paymentId, amount: amount.toString(), currency },
-    },
-  ]);
+  const tellOrder = order?.id ?? null;
+  await requestMove(
+    tx,
+    { kind, id, source, orderId, paymentId, requestedBy },
+    { order_id: tellOrder, source, payment_id: paymentId, amount: amount.toString(), currency },
+    tellOrder,
+  );
   return { result: 'reserved', id };
 }
 

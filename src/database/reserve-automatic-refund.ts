@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import { automaticRefundId, refundWorkflowId, type AutomaticRefundKind } from '../domain/keys.ts';
 import { announce } from './announce.ts';
+import { HOLDING_REFUNDS } from './holding-refunds.ts';
 import { recordTransition } from './record-transition.ts';
 
 export interface AutomaticRefund {
@@ -27,7 +28,7 @@ export async function reserveAutomaticRefund(tx: PoolClient, r: AutomaticRefund)
   const { rows } = await tx.query<{ status: string; amount: bigint }>(
     `with held as (
        select coalesce(sum(amount), 0)::bigint as amount from refunds
-       where source = $2 and payment_id = $3 and status in ('pending', 'unknown', 'needs_review', 'succeeded'))
+       where source = $2 and payment_id = $3 and status in ${HOLDING_REFUNDS})
      insert into refunds (id, source, payment_id, order_id, kind, status, amount, currency, reference, failure_code, requested_by)
      select $1, $2, $3, $4, $5,
             case when held.amount < $6::bigint then 'pending' else 'failed' end,

@@ -1,9 +1,8 @@
 import { chargeWorkflowId } from '../domain/keys.ts';
 import { PAYABLE_ORDER_STATUSES } from '../domain/order-states.ts';
-import { announce } from './announce.ts';
 import { lockOrder } from './lock-order.ts';
 import type { Tx } from './pool.ts';
-import { recordTransition } from './record-transition.ts';
+import { requestMove } from './request-move.ts';
 
 export interface ChargeRequest {
   readonly id: string;
@@ -39,16 +38,10 @@ export async function reserveCharge(tx: Tx, request: ChargeRequest): Promise<Cha
       ...[chargeWorkflowId(id), request.requestedBy],
     ],
   );
-  await recordTransition(tx, {
-    ...{ machine: 'charge', objectId: id, from: null, to: 'pending', orderId, source },
-    cause: `requested by ${request.requestedBy}`,
-  });
-  await announce(tx, orderId, [
-    {
-      eventType: 'charge.requested',
-      aggregateId: id,
-      payload: { order_id: orderId, source, charge_id: id, amount: amount.toString(), currency },
-    },
-  ]);
+  await requestMove(
+    tx,
+    { kind: 'charge', id, source, orderId, paymentId: null, requestedBy: request.requestedBy },
+    { order_id: orderId, source, charge_id: id, amount: amount.toString(), currency },
+  );
   return { result: 'reserved', id };
 }

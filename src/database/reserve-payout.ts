@@ -1,8 +1,7 @@
 import type { Mode } from '../domain/gateway-facts.ts';
 import { payoutId, payoutWorkflowId } from '../domain/keys.ts';
-import { announce } from './announce.ts';
 import type { Tx } from './pool.ts';
-import { recordTransition } from './record-transition.ts';
+import { requestMove } from './request-move.ts';
 
 export interface PayoutRequest {
   readonly mode: Mode;
@@ -37,16 +36,10 @@ export async function reservePayout(
     ],
   );
   if (reserved.rowCount === 0) return { result: 'exists', id };
-  await recordTransition(tx, {
-    ...{ machine: 'payout', objectId: id, from: null, to: 'pending', source },
-    cause: `requested by ${request.requestedBy}`,
-  });
-  await announce(tx, null, [
-    {
-      eventType: 'payout.requested',
-      aggregateId: id,
-      payload: { payout_id: id, source, seller_id: sellerId, amount: amount.toString(), currency },
-    },
-  ]);
+  await requestMove(
+    tx,
+    { kind: 'payout', id, source, orderId: null, paymentId: null, requestedBy: request.requestedBy },
+    { payout_id: id, source, seller_id: sellerId, amount: amount.toString(), currency },
+  );
   return { result: 'reserved', id };
 }

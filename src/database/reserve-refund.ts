@@ -1,9 +1,9 @@
 import { refundWorkflowId } from '../domain/keys.ts';
-import { announce } from './announce.ts';
+import { HOLDING_REFUNDS } from './holding-refunds.ts';
 import { lockOrder } from './lock-order.ts';
 import { lockPayment } from './lock-payment.ts';
 import type { Tx } from './pool.ts';
-import { recordTransition } from './record-transition.ts';
+import { requestMove } from './request-move.ts';
 
 export interface RefundRequest {
   /** Derived from the client's Idempotency-Key: asked twice, reserved once. */
@@ -43,7 +43,7 @@ export async function reserveRefund(tx: Tx, request: RefundRequest): Promise<Ref
   const reserved = await tx.query<{ amount: bigint }>(
     `with held as (
        select coalesce(sum(amount), 0)::bigint as amount from refunds
-       where source = $2 and payment_id = $3 and status in ('pending', 'unknown', 'needs_review', 'succeeded'))
+       where source = $2 and payment_id = $3 and status in ${HOLDING_REFUNDS})
      insert into refunds (id, source, payment_id, order_id, kind, status, amount, currency, reason, reference, requested_by)
      select $1, $2, $3, $4, 'requested', 'pending', coalesce($5::bigint, $6::bigint - held.amount), $7, $8, $9, $10
      from held
@@ -58,25 +58,16 @@ export async function reserveRefund(tx: Tx, request: RefundRequest): Promise<Ref
   if (amount === undefined) {
     const left = await tx.query<{ refundable: bigint }>(
       `select $3::bigint - coalesce(sum(amount), 0)::bigint as refundable from refunds
-       where source = $1 and payment_id = $2 and status in ('pending', 'unknown', 'needs_review', 'succeeded')`,
+       where source = $1 and payment_id = $2 and status in ${HOLDING_REFUNDS}`,
       [source, paymentId, captured],
     );
     const refundable = left.rows[0]?.refundable ?? 0n;
     return { result: 'refund_exceeds_captured', refundable: refundable < 0n ? 0n : refundable, currency };
   }
-  await recordTransition(tx, {
-    ...{ machine: 'refund', objectId: id, from: null, to: 'pending', orderId, source, paymentId },
-    cause: `requested by ${request.requestedBy}`,
-  });
-  await announce(tx, orderId, [
-    {
-      eventType: 'refund.requested',
-      aggregateId: id,
-      payload: {
-        ...{ order_id: orderId, source, payment_id: paymentId, refund_id: id },
-        ...{ amount: amount.toString(), currency },
-      },
-    },
-  ]);
+  await requestMove(
+    tx,
+    { kind: 'refund', id, source, orderId, paymentId, requestedBy: request.requestedBy },
+    { order_id: orderId, source, payment_id: paymentId, refund_id: id, amount: amount.toString(), currency },
+  );
   return { result: 'reserved', id };
 }

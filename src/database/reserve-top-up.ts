@@ -1,7 +1,6 @@
 import { topUpWorkflowId } from '../domain/keys.ts';
-import { announce } from './announce.ts';
 import type { Tx } from './pool.ts';
-import { recordTransition } from './record-transition.ts';
+import { requestMove } from './request-move.ts';
 
 export interface TopUpRequest {
   readonly id: string;
@@ -43,16 +42,10 @@ export async function reserveTopUp(tx: Tx, request: TopUpRequest): Promise<TopUp
       ...[topUpWorkflowId(id), request.requestedBy],
     ],
   );
-  await recordTransition(tx, {
-    ...{ machine: 'top_up', objectId: id, from: null, to: 'pending', source },
-    cause: `requested by ${request.requestedBy}`,
-  });
-  await announce(tx, null, [
-    {
-      eventType: 'top_up.requested',
-      aggregateId: id,
-      payload: { wallet_id: walletId, source, top_up_id: id, amount: amount.toString(), currency },
-    },
-  ]);
+  await requestMove(
+    tx,
+    { kind: 'top_up', id, source, orderId: null, paymentId: null, requestedBy: request.requestedBy },
+    { wallet_id: walletId, source, top_up_id: id, amount: amount.toString(), currency },
+  );
   return { result: 'reserved', id };
 }

@@ -21,6 +21,8 @@ export interface AdmittedEvent {
   readonly amount: bigint | null;
   readonly currency: string | null;
   readonly fee: bigint | null;
+  /** Not kept: what a dispute withholds is looked up. It only tells whether an event that is listed says something new. */
+  readonly withheld: boolean | null;
   /** Milliseconds since the epoch. */
   readonly occurredAt: number | null;
 }
@@ -78,6 +80,7 @@ export function admitEvent(event: EventToAdmit): AdmittedEvent {
     amount: reading.amount,
     currency: reading.currency,
     fee: reading.fee,
+    withheld: reading.withheld,
     occurredAt,
   };
 }

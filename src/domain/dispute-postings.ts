@@ -10,8 +10,8 @@ export interface DisputedMoney {
 }
 
 /**
- * What moves in the books when a dispute changes: withheld while it is open, unless the gateway does not, lost when it is lost, back at the gateway when it
- * is won. The difference of two standings, so that their sum is right whatever lay between.
+ * What moves in the books when a dispute changes: withheld while it is open, unless the gateway does not, lost when it is
+ * lost, back at the gateway when it is won. The difference of two standings, so that their sum is right whatever lay between.
  *
  * @param before null where nothing stood before
  */

@@ -31,6 +31,11 @@ export interface EventReading {
   readonly currency: string | null;
   /** Of a dispute: what the gateway charges for it, all in all, in the same currency; null where it does not say. */
   readonly fee: bigint | null;
+  /**
+   * Of a dispute: whether the gateway keeps the money back by now, which it does not while a bank only inquires; null where
+   * the event does not tell.
+   */
+  readonly withheld: boolean | null;
   readonly mode: Mode | null;
   /** The gateway's own time of the event, milliseconds since the epoch. */
   readonly occurredAt: number | null;

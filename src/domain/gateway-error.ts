@@ -34,7 +34,10 @@ export class GatewayError extends Error {
   }
 }
 
-/** A webhook whose signature does not hold. `reason` is one short word for counters: `missing`, `malformed`, `mismatch`, `too_old`, `too_new`. */
+/**
+ * A webhook whose signature does not hold. `reason` is one short word for counters: `missing`, `malformed`, `mismatch`,
+ * `too_old`, `too_new`.
+ */
 export class InvalidSignature extends Error {
   override readonly name = 'InvalidSignature';
   readonly reason: 'missing' | 'malformed' | 'mismatch' | 'too_old' | 'too_new';

@@ -23,7 +23,7 @@ export interface KnownStates {
 export function isNews(event: AdmittedEvent, known: KnownStates): boolean {
   if (event.state === 'ignored') return false;
   if (event.state === 'held') return true;
-  if (maybeEscalated(event, known)) return true;
+  if (hasEscalated(event, known)) return true;
   if (known.claimed) return false;
   switch (event.subject) {
     case 'payment':
@@ -43,15 +43,10 @@ export function isNews(event: AdmittedEvent, known: KnownStates): boolean {
   }
 }
 
-/**
- * An inquiry that becomes a dispute is open before and after: the events of these types alone may say that the money has gone. At
- * worst one is looked at that says no more than the inquiry did.
- */
-const ESCALATIONS: readonly string[] = ['charge.dispute.funds_withdrawn', 'charge.dispute.updated'];
-
-function maybeEscalated({ subject, claimed, eventType }: AdmittedEvent, { dispute, withheld }: KnownStates): boolean {
-  const open = subject === 'dispute' && claimed === 'opened' && dispute === 'opened';
-  return open && withheld === false && ESCALATIONS.includes(eventType);
+/** An inquiry that becomes a dispute is open before and after, and only its money tells that something has happened. */
+function hasEscalated({ subject, claimed, withheld }: AdmittedEvent, known: KnownStates): boolean {
+  const open = subject === 'dispute' && claimed === 'opened' && known.dispute === 'opened';
+  return open && known.withheld === false && withheld === true;
 }
 
 /** What is known here is no fetch: where each can follow the other, as failed and pending, what happened may be the later one. */

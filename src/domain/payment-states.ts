@@ -43,6 +43,11 @@ export function paymentReaches(from: PaymentStatus, to: PaymentStatus): boolean 
   return reaches(PAYMENT_MACHINE, from, to);
 }
 
+/** What a payment is after a look. Sticky: a state is left only by a named transition, whatever a later or an older look shows (B3). */
+export function paymentStatusAfter(known: PaymentStatus | null, shown: PaymentStatus): PaymentStatus {
+  return known === null || paymentReaches(known, shown) ? shown : known;
+}
+
 /** Money may still come by itself. */
 export function isOpenPayment(status: PaymentStatus): boolean {
   return status === 'pending' || status === 'authorized';

@@ -21,6 +21,7 @@ export const NOTHING_READ: EventReading = {
   amount: null,
   currency: null,
   fee: null,
+  withheld: null,
   mode: null,
   occurredAt: null,
   reference: null,

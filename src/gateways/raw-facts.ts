@@ -15,6 +15,8 @@ export interface RawFacts {
   /** Where an order id may stand; the first that is not empty counts. */
   readonly orderIds: readonly unknown[];
   readonly reference: unknown;
+  /** Of a dispute, where the event tells. */
+  readonly withheld?: boolean | null;
   /** Why a human must look at it, as a sentence. */
   readonly problem?: string;
 }
@@ -55,6 +57,7 @@ export function readRawFacts(
     claimed: raw.claimed,
     amount,
     currency,
+    withheld: raw.withheld ?? null,
     reference: readReference(raw.reference),
   };
 }

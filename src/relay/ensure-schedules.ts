@@ -53,7 +53,8 @@ const LONGEST_WAIT_MS = 5_000;
 
 /**
  * Makes the schedules that our own jobs run by, or brings those that are there up to date; one that a person paused stays
- * paused. Every worker does it at its start, for the sources that it is configured with. Where the server forbids it the worker works without: it says so in one line.
+ * paused. Every worker does it at its start, for the sources that it is configured with. Where the server forbids it the
+ * worker works without: it says so in one line.
  */
 export async function ensureSchedules(
   client: Client,

@@ -16,7 +16,8 @@ const POLL_MS = 20;
 
 /**
  * Starts PostgreSQL on 127.0.0.1 and waits until it takes connections; makes its data folder on the first start. Works as
- * root, too; hands the process over as soon as it exists. Throws a StartError that says what PostgreSQL said. Stop it with SIGINT: SIGTERM waits for every client.
+ * root, too; hands the process over as soon as it exists. Throws a StartError that says what PostgreSQL said. Stop it with
+ * SIGINT: SIGTERM waits for every client.
  */
 export async function startPostgres(
   settings: PostgresSettings,

@@ -111,7 +111,7 @@ describe('an alert', () => {
       event: {
         ...{ eventId: 'evt_odd', eventType: 'unreadable', state: 'held', reason: 'no JSON', subject: null },
         ...{ objectId: null, paymentId: null, orderId: null, claimed: null, reference: null, occurredAt: null },
-        ...{ amount: null, currency: null, fee: null },
+        ...{ amount: null, currency: null, fee: null, withheld: null },
       },
       ...{ body: Buffer.from('?'), bodySha256: Buffer.from('00', 'hex'), payload: null, headers: '{}' },
       remoteAddress: null,

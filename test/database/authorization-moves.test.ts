@@ -12,8 +12,8 @@ import type { AuthorizationMoveKind } from '../../src/domain/authorization-moves
 import { deadLetterId } from '../../src/domain/keys.ts';
 import { DEFAULT_POLICIES } from '../../src/domain/policies.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 import { facts, look, seedOrder } from '../support/seed.ts';
-import { until } from '../support/until.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -111,13 +111,10 @@ describe('a reservation', () => {
       await tx.query('begin');
       await tx.query(`update payments set order_id = 'ord_matched' where payment_id = 'pay_matched'`);
       const asking = ask('capture', 'pay_matched');
-      await until(
-        async () =>
-          (await rows(`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`))
-            .length > 0,
-        10_000,
-        () => 'nobody waits for the payment',
-      );
+      await eventually('somebody waits for the payment', async () => {
+        const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+        return (await rows(waiting)).length > 0;
+      });
       await tx.query('commit');
       expect(await asking).toEqual({ result: 'changed_meanwhile' });
     } finally {

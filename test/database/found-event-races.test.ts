@@ -9,7 +9,7 @@ import { admitted } from '../../src/gateways/admitted.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { standardSource } from '../support/engine.ts';
 import { listedEntry, type ListedEntry } from '../support/listing-gateway.ts';
-import { until } from '../support/until.ts';
+import { eventually } from '../support/eventually.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -41,10 +41,9 @@ async function inTheSameInstant(eventId: string, deliveries: readonly Delivery[]
     await holder.query(`select from webhook_events where event_id = $1 for update`, [eventId]);
     const storing = Promise.all(deliveries.map((one) => storeDelivery(database.pool, one)));
     const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await until(
-      async () => (await rows(waiting)).length === deliveries.length,
-      2_000,
+    await eventually(
       () => 'not all of them wait for the row',
+      async () => (await rows(waiting)).length === deliveries.length,
     );
     await holder.query('commit');
     return await storing;

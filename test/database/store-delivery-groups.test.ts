@@ -29,7 +29,7 @@ function delivery(eventId: string, payload = '{}', body = payload): Delivery {
         paymentId: 'pay_1',
         orderId: null,
         claimed: 'captured',
-        ...{ amount: null, currency: null, fee: null },
+        ...{ amount: null, currency: null, fee: null, withheld: null },
         reference: null,
         occurredAt: null,
       },

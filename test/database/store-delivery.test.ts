@@ -41,7 +41,7 @@ function delivery(body = '{"a":1}', event: Partial<AdmittedEvent> = {}): Deliver
       orderId: 'ord_1',
       claimed: 'captured',
       reference: null,
-      ...{ amount: 10_000n, currency: 'EUR', fee: null },
+      ...{ amount: 10_000n, currency: 'EUR', fee: null, withheld: null },
       occurredAt: 1_764_500_000_123,
       ...event,
     },

@@ -2,9 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Gateway, PayoutOrder } from '../../src/gateways/gateway.ts';
 import { createRazorpayGateway } from '../../src/gateways/razorpay/create-razorpay-gateway.ts';
 import { startRazorpayStandIn, type RazorpayStandIn } from '../support/razorpay-stand-in.ts';
-
-/** Nothing is too old to be looked for. */
-const SINCE = new Date(0);
+import { SINCE } from '../support/scripted-gateway.ts';
 
 describe('payouts of the Razorpay adapter, against a stand-in of Razorpay', () => {
   let razorpay: RazorpayStandIn;

@@ -1,12 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ChargeOrder, PayoutOrder } from '../../src/gateways/gateway.ts';
+import { eventually } from '../support/eventually.ts';
 import type { SimSettings } from '../support/processes.ts';
 import { simSettings } from '../support/processes.ts';
+import { SINCE } from '../support/scripted-gateway.ts';
 import { adapterOf, control, startSimulatorProcess } from '../support/simulator.ts';
-import { until } from '../support/until.ts';
-
-/** Nothing is too old to be looked for. */
-const SINCE = new Date(0);
 
 let sim: SimSettings;
 let adapter: ReturnType<typeof adapterOf>;
@@ -83,10 +81,9 @@ describe('a saved card', () => {
     await faults({ pending: { complete_ms: [100, 100] } });
     const { paymentId, status } = await adapter.chargeSavedCard(CHARGE);
     expect(status).toBe('pending');
-    await until(
+    await eventually(
+      'the charge is captured',
       async () => (await adapter.fetchPayment(paymentId))?.status === 'captured',
-      15_000,
-      () => 'the charge stayed pending',
     );
   });
 });

@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { GatewayError } from '../../src/domain/gateway-error.ts';
 import type { RefundOrder } from '../../src/gateways/gateway.ts';
+import { eventually } from '../support/eventually.ts';
 import type { SimSettings } from '../support/processes.ts';
 import { simSettings } from '../support/processes.ts';
+import { failureOf } from '../support/scripted-gateway.ts';
 import { adapterOf, control, startSimulatorProcess } from '../support/simulator.ts';
-import { until } from '../support/until.ts';
 
 let sim: SimSettings;
 let adapter: ReturnType<typeof adapterOf>;
@@ -30,15 +30,6 @@ async function captured(more: object = {}): Promise<string> {
 
 function refund(paymentId: string, more: Partial<RefundOrder> = {}): RefundOrder {
   return { paymentId, amount: 2_500n, currency: 'EUR', reference: 'rf:1', idempotencyKey: 'rf:1', ...more };
-}
-
-async function failure(call: Promise<unknown>): Promise<GatewayError> {
-  const error: unknown = await call.then(
-    (answer) => answer,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof GatewayError) return error;
-  throw new Error('no GatewayError', { cause: error });
 }
 
 describe('what the gateway knows', () => {
@@ -104,7 +95,7 @@ describe('what the gateway knows', () => {
   it('a refund of another payment under our reference is neither found nor absent', async () => {
     const [one, other] = [await captured(), await captured()];
     await adapter.createRefund(refund(one));
-    expect(await failure(adapter.findRefunds(other, 'rf:1'))).toMatchObject({
+    expect(await failureOf(adapter.findRefunds(other, 'rf:1'))).toMatchObject({
       kind: 'temporary',
       code: 'unexpected_answer',
     });
@@ -146,7 +137,7 @@ describe('what is asked of the gateway', () => {
   it('another request under the same key is refused', async () => {
     const id = await captured();
     await adapter.createRefund(refund(id));
-    expect(await failure(adapter.createRefund(refund(id, { amount: 1n })))).toMatchObject({
+    expect(await failureOf(adapter.createRefund(refund(id, { amount: 1n })))).toMatchObject({
       kind: 'rejected',
       code: 'idempotency_key_reused',
       ourFault: false,
@@ -159,7 +150,7 @@ describe('what is asked of the gateway', () => {
   ])('a refund of %s after %i is refused: %s', async (amount, before, code) => {
     const id = await captured();
     if (before > 0) await control(sim, 'POST', '/refunds', { payment_id: id, amount: before, deliver: false });
-    expect(await failure(adapter.createRefund(refund(id, { amount })))).toMatchObject({
+    expect(await failureOf(adapter.createRefund(refund(id, { amount })))).toMatchObject({
       kind: 'rejected',
       code,
       ourFault: false,
@@ -167,7 +158,7 @@ describe('what is asked of the gateway', () => {
   });
 
   it('a refund of what the gateway does not know is our fault', async () => {
-    expect(await failure(adapter.createRefund(refund('pay_unknown')))).toMatchObject({
+    expect(await failureOf(adapter.createRefund(refund('pay_unknown')))).toMatchObject({
       kind: 'rejected',
       code: 'payment_not_found',
       ourFault: true,
@@ -176,7 +167,7 @@ describe('what is asked of the gateway', () => {
 
   it('an amount that JSON cannot carry is never sent', async () => {
     const id = await captured();
-    const error = await failure(adapter.createRefund(refund(id, { amount: 9_007_199_254_740_993n })));
+    const error = await failureOf(adapter.createRefund(refund(id, { amount: 9_007_199_254_740_993n })));
     expect(error).toMatchObject({ kind: 'rejected', code: 'amount_too_large', ourFault: true });
     const state = await control<{ calls: Record<string, number> }>(sim, 'GET', '/state');
     expect(state.calls).not.toHaveProperty('POST /refunds');
@@ -185,12 +176,12 @@ describe('what is asked of the gateway', () => {
   it('a wrong key is our fault on a write, and temporary on a read', async () => {
     const stranger = adapterOf({ ...sim, apiKey: 'wrong' });
     const id = await captured();
-    expect(await failure(stranger.createRefund(refund(id)))).toMatchObject({
+    expect(await failureOf(stranger.createRefund(refund(id)))).toMatchObject({
       kind: 'rejected',
       code: 'unauthorized',
       ourFault: true,
     });
-    expect(await failure(stranger.fetchPayment(id))).toMatchObject({ kind: 'temporary', code: 'unauthorized' });
+    expect(await failureOf(stranger.fetchPayment(id))).toMatchObject({ kind: 'temporary', code: 'unauthorized' });
   });
 });
 
@@ -206,7 +197,7 @@ describe('a fault during a refund', () => {
   ])('%s', async (_fault, settings, kind, code, made) => {
     const id = await captured();
     await faults(settings);
-    expect(await failure(adapter.createRefund(refund(id)))).toMatchObject({ kind, code });
+    expect(await failureOf(adapter.createRefund(refund(id)))).toMatchObject({ kind, code });
     await faults({});
     expect(await adapter.findRefunds(id, 'rf:1')).toHaveLength(made);
   });
@@ -214,7 +205,7 @@ describe('a fault during a refund', () => {
   it('lose_answer without an end: the time runs out, and it was done', async () => {
     const id = await captured();
     await faults({ lose_answer: { how: 'hang' } });
-    expect(await failure(adapterOf(sim, 300).createRefund(refund(id)))).toMatchObject({
+    expect(await failureOf(adapterOf(sim, 300).createRefund(refund(id)))).toMatchObject({
       kind: 'unknown',
       code: 'timeout',
     });
@@ -224,36 +215,28 @@ describe('a fault during a refund', () => {
   it('slow_ms beyond the timeout: unknown, and it is done in the end', async () => {
     const id = await captured();
     await faults({ slow_ms: { ms: [600, 600], calls: ['refunds.writes'] } });
-    expect(await failure(adapterOf(sim, 200).createRefund(refund(id)))).toMatchObject({
+    expect(await failureOf(adapterOf(sim, 200).createRefund(refund(id)))).toMatchObject({
       kind: 'unknown',
       code: 'timeout',
     });
     expect(await adapter.findRefunds(id, 'rf:1')).toEqual([]);
-    await until(
-      async () => (await adapter.findRefunds(id, 'rf:1')).length === 1,
-      15_000,
-      () => 'the refund never appeared',
-    );
+    await eventually('the refund appears', async () => (await adapter.findRefunds(id, 'rf:1')).length === 1);
   });
 
   it.each(['cut', 'hang'])('late_work (%s): a look-up at once finds nothing, a later one finds it', async (how) => {
     const id = await captured();
     await faults({ late_work: { how, after_ms: [400, 400] } });
-    expect(await failure(adapterOf(sim, 300).createRefund(refund(id)))).toMatchObject({ kind: 'unknown' });
+    expect(await failureOf(adapterOf(sim, 300).createRefund(refund(id)))).toMatchObject({ kind: 'unknown' });
     expect(await adapter.findRefunds(id, 'rf:1')).toEqual([]);
-    await until(
-      async () => (await adapter.findRefunds(id, 'rf:1')).length === 1,
-      15_000,
-      () => 'the refund never appeared',
-    );
+    await eventually('the refund appears', async () => (await adapter.findRefunds(id, 'rf:1')).length === 1);
   });
 
   it('Retry-After is passed on, as seconds and as a date', async () => {
     const id = await captured();
     await faults({ rate_limit: { retry_after: 3 } });
-    expect((await failure(adapter.createRefund(refund(id)))).retryAfterMs).toBe(3_000);
+    expect((await failureOf(adapter.createRefund(refund(id)))).retryAfterMs).toBe(3_000);
     await faults({ rate_limit: { retry_after: new Date(Date.now() + 60_000).toUTCString() } });
-    const { retryAfterMs } = await failure(adapter.fetchPayment(id));
+    const { retryAfterMs } = await failureOf(adapter.fetchPayment(id));
     expect(retryAfterMs).toBeGreaterThan(50_000);
     expect(retryAfterMs).toBeLessThanOrEqual(60_000);
   });
@@ -261,8 +244,8 @@ describe('a fault during a refund', () => {
   it('a refusal stands under its key although it would be granted by now; a new key is heard', async () => {
     const id = await captured();
     await faults({ refuse: { next: 1 } });
-    expect((await failure(adapter.createRefund(refund(id)))).code).toBe('insufficient_balance');
-    expect((await failure(adapter.createRefund(refund(id)))).code).toBe('insufficient_balance');
+    expect((await failureOf(adapter.createRefund(refund(id)))).code).toBe('insufficient_balance');
+    expect((await failureOf(adapter.createRefund(refund(id)))).code).toBe('insufficient_balance');
     expect(await adapter.createRefund(refund(id, { idempotencyKey: 'rf:1#2' }))).toMatchObject({ status: 'succeeded' });
   });
 
@@ -278,10 +261,9 @@ describe('a fault during a refund', () => {
     const id = await captured();
     await faults({ pending: { complete_ms: [100, 100] } });
     expect(await adapter.createRefund(refund(id))).toMatchObject({ status: 'pending' });
-    await until(
+    await eventually(
+      'the refund succeeds',
       async () => (await adapter.findRefunds(id, 'rf:1'))[0]?.status === 'succeeded',
-      15_000,
-      () => 'the refund stayed pending',
     );
     await faults({ pending: { complete_ms: null } });
     const { refundId } = await adapter.createRefund(refund(id, { reference: 'rf:2', idempotencyKey: 'rf:2' }));
@@ -304,8 +286,8 @@ describe('a fault during a read is temporary, whatever it is', () => {
     const id = await captured();
     await faults(settings);
     const impatient = adapterOf(sim, 400);
-    expect(await failure(impatient.fetchPayment(id))).toMatchObject({ kind: 'temporary', code });
-    expect(await failure(impatient.findRefunds(id, 'rf:1'))).toMatchObject({ kind: 'temporary', code });
+    expect(await failureOf(impatient.fetchPayment(id))).toMatchObject({ kind: 'temporary', code });
+    expect(await failureOf(impatient.findRefunds(id, 'rf:1'))).toMatchObject({ kind: 'temporary', code });
   });
 });
 
@@ -314,7 +296,7 @@ describe('faults can be told where and how often', () => {
     const id = await captured();
     await faults({ error_before: { calls: ['refunds'], next: 1 } });
     expect(await adapter.fetchPayment(id)).not.toBeNull();
-    expect((await failure(adapter.listRefunds(id))).kind).toBe('temporary');
+    expect((await failureOf(adapter.listRefunds(id))).kind).toBe('temporary');
     expect(await adapter.listRefunds(id)).toEqual([]);
     expect(await control(sim, 'GET', '/faults')).toMatchObject({ error_before: { next: 0 } });
   });

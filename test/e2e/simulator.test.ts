@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startSimulator, type Simulator } from '../../src/gateways/simulator/start-simulator.ts';
+import { eventually } from '../support/eventually.ts';
 import { simSettings, type SimSettings } from '../support/processes.ts';
 import { adapterOf, control, startReceiver, startSimulatorProcess, type Received } from '../support/simulator.ts';
-import { until } from '../support/until.ts';
 
 interface SimState {
   readonly payments: { payment_id: string; order_id: string; status: string }[];
@@ -162,11 +162,7 @@ describe('faults of webhooks', () => {
       return ((await answer.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
     };
     expect(await listed()).toContain(next.event_id);
-    await until(
-      async () => (await listed()).length === 2,
-      10_000,
-      () => 'the late one is not listed',
-    );
+    await eventually('the late one is listed', async () => (await listed()).length === 2);
     expect(await listed()).toEqual([late.event_id, next.event_id]);
   });
 
@@ -280,11 +276,7 @@ describe('a killed simulator', () => {
     const refund = { paymentId: payment_id, amount: 500n, currency: 'EUR', reference: 'rf:1', idempotencyKey: 'rf:1' };
     await control(sim, 'PUT', '/faults', { seed: 42, lose_answer: { next: 1 } });
     await expect(adapter.createRefund(refund)).rejects.toThrow();
-    await until(
-      () => receiver.received.length > 0,
-      15_000,
-      () => 'no webhook came',
-    );
+    await eventually('a webhook comes', () => receiver.received.length > 0);
     await simulator.kill('SIGKILL');
     await simulator.restart();
     expect(await control(sim, 'GET', '/faults')).toMatchObject({ seed: 42, lose_answer: { next: 0 } });

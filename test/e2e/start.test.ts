@@ -3,8 +3,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { acceptsConnections } from '../../src/stack/ports.ts';
+import { eventually } from '../support/eventually.ts';
 import { copyProject, type DevFile, type ProjectCopy, type StartedCopy } from '../support/start-copy.ts';
-import { until } from '../support/until.ts';
 
 // A start with everything in it takes some seconds, on a busy machine many; the tests below make several.
 const START_MS = 150_000;
@@ -135,10 +135,9 @@ describe('npm start', () => {
     'starts %s again on its port when it was killed',
     async (name, field) => {
       // A process is remembered a moment after it was started.
-      await until(
+      await eventually(
+        () => `${name} is remembered:\n${stack.output()}`,
         () => copy.pids()[name] !== undefined,
-        10_000,
-        () => `${name} is not remembered:\n${stack.output()}`,
       );
       const pid = copy.pids()[name];
       // Signalling process 0 would end this very run.
@@ -148,8 +147,8 @@ describe('npm start', () => {
         const now = copy.pids()[name];
         return now !== undefined && now !== pid && (await acceptsConnections(portOf(dev[field])));
       };
-      await until(isBack, 60_000, () => `${name} did not come back:\n${stack.output()}`);
-      await until(() => stack.output().includes(`${name} runs again`), 60_000, stack.output);
+      await eventually(() => `${name} comes back:\n${stack.output()}`, isBack, 60_000);
+      await eventually(stack.output, () => stack.output().includes(`${name} runs again`), 60_000);
       expect(stack.output()).toContain(`${name} ended (SIGKILL)`);
     },
     120_000,
@@ -178,7 +177,11 @@ describe('npm start', () => {
       expect(orphans.filter(isAlive)).not.toEqual([]);
       const before = statSync(copy.devFile).mtimeMs;
       stack = copy.start();
-      await until(() => existsSync(copy.devFile) && statSync(copy.devFile).mtimeMs > before, START_MS, stack.output);
+      await eventually(
+        stack.output,
+        () => existsSync(copy.devFile) && statSync(copy.devFile).mtimeMs > before,
+        START_MS,
+      );
       dev = await stack.ready();
       expect(orphans.filter(isAlive)).toEqual([]);
       expect(await isHealthy(dev.api_url)).toBe(true);

@@ -1,15 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { EventReading } from '../../src/domain/event-reading.ts';
 import type { ChargeOrder, Gateway, PayoutOrder } from '../../src/gateways/gateway.ts';
-import { createStripeGateway } from '../../src/gateways/stripe/create-stripe-gateway.ts';
-import { startCuttingProxy, type CuttingProxy } from '../support/cutting-proxy.ts';
-import { LOCALSTRIPE_KEY, startLocalstripe, type Localstripe } from '../support/localstripe.ts';
-import { startScriptedServer, type ScriptedServer } from '../support/scripted-server.ts';
+import type { CuttingProxy } from '../support/cutting-proxy.ts';
+import { startLocalstripeLab, type LocalstripeLab } from '../support/localstripe-lab.ts';
+import { startLocalstripe, type Localstripe } from '../support/localstripe.ts';
+import { SINCE } from '../support/scripted-gateway.ts';
 
-/** Nothing is too old to be looked for. */
-const SINCE = new Date(0);
-
-const SECRET = 'whsec_localstripe';
 const GOOD_CARD = '4242424242424242';
 const CARD_DECLINED_LATER = '4000000000000341';
 const CARD_THAT_ASKS_ITS_HOLDER = '4000008260003178';
@@ -22,68 +18,41 @@ if (typeof started === 'string') {
 
 describe.skipIf(typeof started === 'string')('charges and payouts of the Stripe adapter, against a stand-in', () => {
   const stripe = started as Localstripe;
+  let lab: LocalstripeLab;
   let proxy: CuttingProxy;
-  let receiver: ScriptedServer;
   let gateway: Gateway;
   let n = 0;
 
   beforeAll(async () => {
-    proxy = await startCuttingProxy(stripe.url);
-    receiver = await startScriptedServer((_request, response) => {
-      response.end();
-    });
-    await stripe.registerWebhook('ours', receiver.url, SECRET);
-    gateway = createStripeGateway(
-      {
-        name: 'stripe',
-        kind: 'stripe',
-        mode: 'test',
-        apiBase: proxy.url,
-        apiKey: LOCALSTRIPE_KEY,
-        accountNumber: null,
-        webhookSecrets: [{ secret: SECRET, eventsBefore: null }],
-      },
-      { toleranceMs: 300_000, timeoutMs: 1_000 },
-    );
+    lab = await startLocalstripeLab(stripe, ['ours']);
+    ({ proxy, gateway } = lab);
   });
 
   afterEach(() => {
     proxy.mode = 'forward';
   });
 
-  afterAll(async () => {
-    await Promise.all([proxy.close(), receiver.close(), stripe.stop()]);
-  });
+  afterAll(() => lab.close());
 
   /** What the gateway reads of the delivery of this type about an object, once it has come and its signature held. */
   async function readingOf(eventType: string, objectId: string): Promise<EventReading> {
     return vi.waitFor(
       () => {
-        for (const { body, headers } of receiver.requests) {
-          const bytes = Buffer.from(body);
-          gateway.verify({ body: bytes, headers, now: Date.now() });
-          const reading = gateway.read(bytes, headers);
-          if (reading.eventType === eventType && reading.objectId === objectId) return reading;
-        }
-        throw new Error(`no ${eventType} of ${objectId}`);
+        const found = lab.readings().find((read) => read.eventType === eventType && read.objectId === objectId);
+        if (found === undefined) throw new Error(`no ${eventType} of ${objectId}`);
+        return found;
       },
       { timeout: 10_000, interval: 50 },
     );
   }
 
   async function chargeOf(number: string, more: Partial<ChargeOrder> = {}): Promise<ChargeOrder> {
-    const form = {
-      type: 'card',
-      'card[number]': number,
-      'card[exp_month]': '12',
-      'card[exp_year]': '2050',
-      'card[cvc]': '123',
-    };
-    const [customer, card] = [await stripe.post('/v1/customers', {}), await stripe.post('/v1/payment_methods', form)];
-    await stripe.post(`/v1/payment_methods/${card.id}/attach`, { customer: customer.id });
+    const customer = await stripe.post('/v1/customers', {});
+    const card = await lab.card(number);
+    await stripe.post(`/v1/payment_methods/${card}/attach`, { customer: customer.id });
     const reference = `charge:${++n}`;
     const money = { amount: 1999n, currency: 'EUR' };
-    const parties = { customerId: customer.id, paymentMethod: card.id };
+    const parties = { customerId: customer.id, paymentMethod: card };
     return { orderId: `ord_${n}`, ...parties, ...money, reference, idempotencyKey: reference, ...more };
   }
 

@@ -1,12 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { EventReading } from '../../src/domain/event-reading.ts';
 import type { EventPage, Gateway, RefundOrder } from '../../src/gateways/gateway.ts';
-import { createStripeGateway } from '../../src/gateways/stripe/create-stripe-gateway.ts';
-import { startCuttingProxy, type CuttingProxy } from '../support/cutting-proxy.ts';
-import { LOCALSTRIPE_KEY, startLocalstripe, type Localstripe } from '../support/localstripe.ts';
-import { startScriptedServer, type ScriptedServer } from '../support/scripted-server.ts';
+import type { CuttingProxy } from '../support/cutting-proxy.ts';
+import { startLocalstripeLab, type LocalstripeLab } from '../support/localstripe-lab.ts';
+import { startLocalstripe, type Localstripe } from '../support/localstripe.ts';
 
-const SECRET = 'whsec_localstripe';
 const GOOD_CARD = '4242424242424242';
 const DECLINED_CARD = '4000000000000341';
 
@@ -17,63 +15,26 @@ if (typeof started === 'string') {
 
 describe.skipIf(typeof started === 'string')('the Stripe adapter, against a stateful stand-in of Stripe', () => {
   const stripe = started as Localstripe;
+  let lab: LocalstripeLab;
   let proxy: CuttingProxy;
-  let receiver: ScriptedServer;
   let gateway: Gateway;
 
   beforeAll(async () => {
-    proxy = await startCuttingProxy(stripe.url);
-    receiver = await startScriptedServer((_request, response) => {
-      response.end();
-    });
     // Twice: Stripe, too, may send one event to us more than once.
-    await stripe.registerWebhook('first', receiver.url, SECRET);
-    await stripe.registerWebhook('second', receiver.url, SECRET);
-    gateway = createStripeGateway(
-      {
-        name: 'stripe',
-        kind: 'stripe',
-        mode: 'test',
-        apiBase: proxy.url,
-        apiKey: LOCALSTRIPE_KEY,
-        accountNumber: null,
-        webhookSecrets: [{ secret: SECRET, eventsBefore: null }],
-      },
-      { toleranceMs: 300_000, timeoutMs: 1_000 },
-    );
+    lab = await startLocalstripeLab(stripe, ['first', 'second']);
+    ({ proxy, gateway } = lab);
   });
 
   afterEach(() => {
     proxy.mode = 'forward';
   });
 
-  afterAll(async () => {
-    await Promise.all([proxy.close(), receiver.close(), stripe.stop()]);
-  });
+  afterAll(() => lab.close());
 
-  /** What the gateway reads of the deliveries about an object; each has to pass the signature first. */
-  function readings(objectId: string): EventReading[] {
-    return receiver.requests.flatMap(({ body, headers }) => {
-      const bytes = Buffer.from(body);
-      gateway.verify({ body: bytes, headers, now: Date.now() });
-      const reading = gateway.read(bytes, headers);
-      return reading.objectId === objectId ? [reading] : [];
-    });
-  }
-
-  async function card(number: string): Promise<string> {
-    const form = {
-      type: 'card',
-      'card[number]': number,
-      'card[exp_month]': '12',
-      'card[exp_year]': '2050',
-      'card[cvc]': '123',
-    };
-    return (await stripe.post('/v1/payment_methods', form)).id;
-  }
+  const readings = (objectId: string) => lab.readings().filter((reading) => reading.objectId === objectId);
 
   async function pay(paymentId: string, number = GOOD_CARD): Promise<void> {
-    await stripe.post(`/v1/payment_intents/${paymentId}`, { payment_method: await card(number) });
+    await stripe.post(`/v1/payment_intents/${paymentId}`, { payment_method: await lab.card(number) });
     await stripe.post(`/v1/payment_intents/${paymentId}/confirm`, {});
   }
 

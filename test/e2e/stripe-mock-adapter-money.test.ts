@@ -1,48 +1,8 @@
-import { execFile, spawn } from 'node:child_process';
-import { access, mkdir } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Gateway } from '../../src/gateways/gateway.ts';
-import { createStripeGateway } from '../../src/gateways/stripe/create-stripe-gateway.ts';
-
-/** Nothing is too old to be looked for. */
-const SINCE = new Date(0);
-
-interface StripeMock {
-  readonly url: string;
-  stop(): void;
-}
-
-/** Knows every parameter of Stripe's API and nothing else, on free ports of 127.0.0.1. A string says why it cannot be had. */
-async function startStripeMock(): Promise<StripeMock | string> {
-  const folder = join(homedir(), '.cache', 'paidonce', 'bin');
-  const binary = join(folder, 'stripe-mock');
-  try {
-    await access(binary).catch(async () => {
-      await mkdir(folder, { recursive: true });
-      process.stderr.write('Fetching stripe-mock, once …\n');
-      const install = ['install', 'github.com/stripe/stripe-mock@latest'];
-      await promisify(execFile)('go', install, { env: { ...process.env, GOBIN: folder }, timeout: 240_000 });
-    });
-  } catch (error) {
-    return `stripe-mock cannot be had (${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)})`;
-  }
-  const addresses = ['-http-addr', '127.0.0.1:0', '-https-addr', '127.0.0.1:0'];
-  const child = spawn(binary, addresses, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const end = (): boolean => child.kill('SIGKILL');
-  process.once('exit', end);
-  const address = await new Promise<string | undefined>((resolve) => {
-    child.once('exit', () => resolve(undefined));
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      const [, found] = /HTTP at address: (127\.0\.0\.1:\d+)/.exec(line) ?? [];
-      if (found !== undefined) resolve(found);
-    });
-  });
-  return address === undefined ? 'stripe-mock ended before it listened' : { url: `http://${address}`, stop: end };
-}
+import { SINCE } from '../support/scripted-gateway.ts';
+import { stripeAt } from '../support/scripted-stripe.ts';
+import { startStripeMock, type StripeMock } from '../support/stripe-mock.ts';
 
 const started = await startStripeMock();
 if (typeof started === 'string') {
@@ -53,9 +13,10 @@ if (typeof started === 'string') {
 
 describe.skipIf(typeof started === 'string')('what the Stripe adapter sends is taken by today’s API:', () => {
   const mock = started as StripeMock;
-  const config = { name: 'shop', kind: 'stripe', mode: 'test', accountNumber: null, webhookSecrets: [] } as const;
-  const at = (url: string): Gateway =>
-    createStripeGateway({ ...config, apiBase: url, apiKey: 'sk_test_123' }, { toleranceMs: 300_000 });
+  let gateway: Gateway;
+  beforeAll(() => {
+    gateway = stripeAt(mock.url, 10_000);
+  });
 
   afterAll(() => mock.stop());
 
@@ -80,28 +41,28 @@ describe.skipIf(typeof started === 'string')('what the Stripe adapter sends is t
   it('a charge', async () => {
     // Its one sample of a payment has failed; a request that it does not take is our fault.
     const declined = { code: 'card_declined', ourFault: false };
-    await expect(at(mock.url).chargeSavedCard(charge)).rejects.toMatchObject(declined);
+    await expect(gateway.chargeSavedCard(charge)).rejects.toMatchObject(declined);
   });
 
   it('the look-up of a charge', async () => {
-    expect(await at(mock.url).findCharges('charge:1', 'cus_1', SINCE)).toEqual([]);
+    expect(await gateway.findCharges('charge:1', 'cus_1', SINCE)).toEqual([]);
   });
 
   it('a payout to a bank account', async () => {
-    expect(await at(mock.url).createPayout(payout)).toMatchObject({ payoutId: expect.stringMatching(/^po_/) });
+    expect(await gateway.createPayout(payout)).toMatchObject({ payoutId: expect.stringMatching(/^po_/) });
   });
 
   it('a payout to a connected account', async () => {
     const connected = { ...payout, destination: 'acct_1' };
-    expect(await at(mock.url).createPayout(connected)).toMatchObject({ payoutId: expect.stringMatching(/^tr_/) });
+    expect(await gateway.createPayout(connected)).toMatchObject({ payoutId: expect.stringMatching(/^tr_/) });
   });
 
   it('the look-up of a payout', async () => {
-    expect(await at(mock.url).findPayouts(payout.reference, SINCE)).toEqual([]);
+    expect(await gateway.findPayouts(payout.reference, SINCE)).toEqual([]);
   });
 
   it.each(['po_1', 'tr_1'])('a question about %s', async (id) => {
-    expect(await at(mock.url).fetchPayout(id)).toMatchObject({ payoutId: id });
+    expect(await gateway.fetchPayout(id)).toMatchObject({ payoutId: id });
   });
 
   it.each(['pi_1', 'ch_1'])('a capture of a part of %s', async (paymentId) => {
@@ -112,7 +73,7 @@ describe.skipIf(typeof started === 'string')('what the Stripe adapter sends is t
       reference: 'capture:shop:1',
       idempotencyKey: 'capture:shop:1',
     };
-    expect(await at(mock.url).capturePayment(order)).toMatchObject({ paymentId: expect.stringMatching(/^(pi|ch)_/) });
+    expect(await gateway.capturePayment(order)).toMatchObject({ paymentId: expect.stringMatching(/^(pi|ch)_/) });
   });
 
   it('a void', async () => {
@@ -123,7 +84,7 @@ describe.skipIf(typeof started === 'string')('what the Stripe adapter sends is t
       reference: 'void:shop:1',
       idempotencyKey: 'void:shop:1',
     };
-    expect(await at(mock.url).voidPayment(order)).toMatchObject({ paymentId: expect.stringMatching(/^pi_/) });
+    expect(await gateway.voidPayment(order)).toMatchObject({ paymentId: expect.stringMatching(/^pi_/) });
   });
 
   it('and what it does not know is not taken', async () => {

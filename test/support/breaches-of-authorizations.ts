@@ -1,6 +1,4 @@
-import type { Breach } from './breaches-of-money.ts';
-
-const DAY_AGO = `now() - interval '1 day'`;
+import { type Breach, DAY_AGO } from './breach.ts';
 
 /** Breaches of what captures and voids of authorised payments say. */
 export const BREACHES_OF_AUTHORIZATIONS: readonly Breach[] = [

@@ -1,4 +1,4 @@
-import type { Breach } from './breaches-of-money.ts';
+import type { Breach } from './breach.ts';
 
 const TOLD = `insert into consumer_deliveries (consumer, target, event_id, event_type, order_id, status, done_at, planned_at)`;
 const PASSED = `insert into processed_events (consumer, event_id, outcome)`;

@@ -1,4 +1,4 @@
-import type { Breach } from './breaches-of-money.ts';
+import type { Breach } from './breach.ts';
 
 /** Breaches of what disputes leave, in a database after `seedStorm`. */
 export const BREACHES_OF_DISPUTES: readonly Breach[] = [

@@ -1,7 +1,4 @@
-/** An invariant, the ids that the violation must name, and the statements that break it in a database after `seedStorm`. */
-export type Breach = readonly [invariant: string, ids: Readonly<Record<string, string>>, ...statements: string[]];
-
-const DAY_AGO = `now() - interval '1 day'`;
+import { type Breach, DAY_AGO } from './breach.ts';
 
 /** Breaches of what orders, payments, refunds and the books say. */
 export const BREACHES_OF_MONEY: readonly Breach[] = [

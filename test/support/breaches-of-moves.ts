@@ -1,6 +1,5 @@
-import type { Breach } from './breaches-of-money.ts';
+import { type Breach, DAY_AGO } from './breach.ts';
 
-const DAY_AGO = `now() - interval '1 day'`;
 const PAID = 'test:paid:2026-11-30';
 const STUBBORN = 'test:stubborn:2026-11-30';
 

@@ -1,6 +1,5 @@
-import type { Breach } from './breaches-of-money.ts';
+import { type Breach, DAY_AGO } from './breach.ts';
 
-const DAY_AGO = `now() - interval '1 day'`;
 const INSERT_EVENT = `insert into webhook_events (source, event_id, event_type, payment_id, body_sha256, state, outcome, processed_at)`;
 
 /** Breaches of what follows from money, and of what is known of events, announcements and history. */

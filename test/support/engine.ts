@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createActivities, createDeliveryActivities, createMoneyActivities } from '../../src/activities/index.ts';
-import type { Source } from '../../src/activities/dependencies.ts';
+import type { Source } from '../../src/gateways/admitted.ts';
 import { retryInterceptor } from '../../src/activities/retry-interceptor.ts';
 import { createSweepAlerts } from '../../src/relay/sweep-alerts.ts';
 import type { AlertChannel } from '../../src/notify/alerts/alert-channel.ts';

@@ -1,5 +1,5 @@
 import { isGrpcServiceError } from '@temporalio/client';
-import { until } from './until.ts';
+import { eventually } from './eventually.ts';
 import type { TestNamespace } from './temporal.ts';
 
 /** Temporal deletes in the background: some 10 s on the run's own server, minutes on one with Temporal's own settings. */
@@ -12,7 +12,8 @@ const NOT_FOUND = 5;
 export async function forgetHistory({ client, connection, namespace }: TestNamespace): Promise<number> {
   const askedAt = new Map<string, number>();
   const left = new Set<string>();
-  await until(
+  await eventually(
+    () => `Temporal has forgotten ${[...left].join(', ')}.`,
     async () => {
       left.clear();
       for await (const { workflowId, runId } of client.workflow.list()) {
@@ -30,7 +31,6 @@ export async function forgetHistory({ client, connection, namespace }: TestNames
       return left.size === 0;
     },
     DELETED_MS,
-    () => `After ${DELETED_MS} ms Temporal has not forgotten ${[...left].join(', ')}.`,
   );
   return askedAt.size;
 }

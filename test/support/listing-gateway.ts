@@ -1,5 +1,4 @@
-import type { Source } from '../../src/activities/dependencies.ts';
-import type { ListedPage } from '../../src/activities/find-missing-webhooks.ts';
+import type { Source } from '../../src/gateways/admitted.ts';
 import { standardSource } from './engine.ts';
 import { sendJson, startScriptedServer, type ScriptedServer } from './scripted-server.ts';
 
@@ -68,20 +67,4 @@ export function listedEntry(id: string, minutes = 10, data: object = {}): Listed
 
 export function listedEntries(n: number, minutes: number, prefix = 'e'): ListedEntry[] {
   return Array.from({ length: n }, (_, at) => listedEntry(`${prefix}${at}`, minutes));
-}
-
-/** A whole pass, as the workflow makes it. */
-export async function wholePass(
-  findMissingWebhooks: (source: string) => Promise<ListedPage>,
-): Promise<{ listed: number; found: string[]; left: number; problem: string | null }> {
-  const all = { listed: 0, found: [] as string[], left: 0, problem: null as string | null };
-  let page: ListedPage;
-  do {
-    page = await findMissingWebhooks('sim');
-    all.listed += page.listed;
-    all.found.push(...page.found);
-    all.left += page.left;
-    all.problem = page.problem;
-  } while (page.more);
-  return all;
 }

@@ -66,6 +66,7 @@ async function deliver(pool: Pool, about: Partial<EventReading> & { eventId: str
       amount: null,
       currency: null,
       fee: null,
+      withheld: null,
       mode: 'test',
       occurredAt: null,
       reference: null,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { mustNotOutliveUs } from './reaper.ts';
-import { until } from './until.ts';
+import { eventually } from './eventually.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const PARTS = ['bin', 'src', 'migrations', 'package.json', 'package-lock.json', 'tsconfig.json'];
@@ -96,10 +96,10 @@ function startCopy(folder: string, devFile: string, env: Record<string, string>)
     exited,
     kill: (signal) => child.kill(signal),
     ready: async () => {
-      await until(
+      await eventually(
+        () => `it is ready:\n${output}`,
         () => existsSync(devFile) || code !== undefined,
         READY_MS,
-        () => `it was not ready in time:\n${output}`,
       );
       if (!existsSync(devFile)) throw new Error(`it ended with ${String(code)}:\n${output}`);
       return JSON.parse(readFileSync(devFile, 'utf8')) as DevFile;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { acceptsConnections, freePorts } from '../../src/stack/ports.ts';
 import { mustNotOutliveUs } from './reaper.ts';
-import { until } from './until.ts';
+import { eventually } from './eventually.ts';
 
 const MODULE = 'github.com/stripe/stripe-mock@latest';
 /** Half a minute on a machine of two cores that has to fetch it, and Go itself may be waiting for a network that is not there. */
@@ -34,11 +34,7 @@ export async function startStripeMock(): Promise<StripeMock | string> {
   const child = spawn(program, addresses, { stdio: 'ignore', detached: true });
   const forget = mustNotOutliveUs('pid', child.pid ?? 0);
   try {
-    await until(
-      () => acceptsConnections(http),
-      20_000,
-      () => 'stripe-mock did not listen within 20 s',
-    );
+    await eventually('stripe-mock listens', () => acceptsConnections(http));
   } catch (error) {
     await end(child);
     throw error;

@@ -19,6 +19,7 @@ const READING: EventReading = {
   amount: 1n,
   currency: 'EUR',
   fee: null,
+  withheld: null,
   mode: 'test',
   occurredAt: 1_764_500_000_000,
   reference: null,

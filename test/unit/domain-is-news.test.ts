@@ -26,7 +26,8 @@ function event(
       objectId: 'o_1',
       paymentId: 'pay_1',
     },
-    ...{ orderId: null, claimed, reference: null, amount: null, currency: null, fee: null, occurredAt: null },
+    ...{ orderId: null, claimed, reference: null, amount: null, currency: null, fee: null, withheld: null },
+    occurredAt: null,
     ...more,
   };
 }
@@ -46,13 +47,8 @@ describe('what happened at the gateway', () => {
     ['a dispute that is not known', event('dispute', 'opened'), { payment: 'captured' }],
     ['the end of a dispute', event('dispute', 'lost'), { dispute: 'opened' }],
     [
-      'that the money of an inquiry has gone',
-      event('dispute', 'opened', { eventType: 'charge.dispute.funds_withdrawn' }),
-      { dispute: 'opened', withheld: false, claimed: true },
-    ],
-    [
-      'that an inquiry has become something else',
-      event('dispute', 'opened', { eventType: 'charge.dispute.updated' }),
+      'that the money of an inquiry has gone, though it stays open',
+      event('dispute', 'opened', { withheld: true }),
       { dispute: 'opened', withheld: false, claimed: true },
     ],
     ['a payout of ours that was paid', event('payout', 'paid'), { payout: 'pending' }],
@@ -75,12 +71,17 @@ describe('what happened at the gateway', () => {
     ['the beginning of a dispute that is over', event('dispute', 'opened'), { dispute: 'won' }],
     [
       'that the money has gone of a dispute which withholds it',
-      event('dispute', 'opened', { eventType: 'charge.dispute.funds_withdrawn' }),
+      event('dispute', 'opened', { withheld: true }),
       { dispute: 'opened', withheld: true },
     ],
     [
-      'the beginning of an inquiry that is known',
-      event('dispute', 'opened', { eventType: 'charge.dispute.created' }),
+      'an inquiry that is known and takes nothing',
+      event('dispute', 'opened', { withheld: false }),
+      { dispute: 'opened', withheld: false },
+    ],
+    [
+      'a dispute of which the event does not tell whether its money is kept back',
+      event('dispute', 'opened', { withheld: null }),
       { dispute: 'opened', withheld: false },
     ],
     ['a payout that was paid', event('payout', 'paid'), { payout: 'succeeded' }],

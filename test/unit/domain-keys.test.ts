@@ -185,7 +185,7 @@ describe('the id of an event that came without one', () => {
   const reading = (more: Partial<EventReading>): EventReading => ({
     ...{ verdict: 'take', reason: null, eventId: null, eventType: 'payment.captured', subject: 'payment' },
     ...{ objectId: 'pay_1', paymentId: 'pay_1', orderId: null, claimed: 'captured', amount: null, currency: null },
-    ...{ fee: null, mode: null, occurredAt: null, reference: null },
+    ...{ fee: null, withheld: null, mode: null, occurredAt: null, reference: null },
     ...more,
   });
   const SHA = '0123456789abcdef'.repeat(4);

@@ -1,14 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { GatewayError } from '../../src/domain/gateway-error.ts';
-import { createRazorpayGateway } from '../../src/gateways/razorpay/create-razorpay-gateway.ts';
+import { describe, expect, it } from 'vitest';
 import { readStripeEvent } from '../../src/gateways/stripe/read-event.ts';
-import { sendJson, startScriptedServer, type Script, type ScriptedServer } from '../support/scripted-server.ts';
-import { failureOf, refusal, stripeThat } from '../support/scripted-stripe.ts';
-
-const answers =
-  (object: object): Script =>
-  (_request, response) =>
-    sendJson(response, 200, object);
+import { answering, failureOf, gatewayThat } from '../support/scripted-gateway.ts';
+import type { Script } from '../support/scripted-server.ts';
+import { refusal, shopFailureOf, stripeThat } from '../support/scripted-stripe.ts';
 
 const STRIPE = {
   ...{ id: 'du_1', object: 'dispute', amount: 1999, currency: 'eur', status: 'needs_response', created: 1_764_500_000 },
@@ -28,7 +22,7 @@ describe("a dispute at Stripe, in the shape of today's API", () => {
     // An appeal follows a loss: the money is gone until it is won.
     ...['lost', 'appeal_needs_response', 'appeal_under_review'].map((s) => [s, 'lost']),
   ])('that is %s is %s', async (status, ours) => {
-    const { gateway, requests } = await stripeThat(answers({ ...STRIPE, status }));
+    const { gateway, requests } = await stripeThat(answering({ ...STRIPE, status }));
     expect(await gateway.fetchDispute('du_1')).toEqual({
       ...{ disputeId: 'du_1', paymentId: 'pi_1', status: ours, amount: 1999n, currency: 'EUR' },
       ...{ fee: null, feeCurrency: null, openedAt: 1_764_500_000_000, withheld: !status.startsWith('warning_') },
@@ -38,13 +32,13 @@ describe("a dispute at Stripe, in the shape of today's API", () => {
 
   it('costs what the movements of the balance cost together, in its currency: the fee for contesting comes back when it is won', async () => {
     const movements = [movement(1_500), movement(1_500), movement(-1_500)];
-    const { gateway } = await stripeThat(answers({ ...STRIPE, status: 'won', balance_transactions: movements }));
+    const { gateway } = await stripeThat(answering({ ...STRIPE, status: 'won', balance_transactions: movements }));
     expect(await gateway.fetchDispute('du_1')).toMatchObject({ status: 'won', fee: 1_500n, feeCurrency: 'USD' });
   });
 
   it('of a charge without an intent is of that charge; without an amount it says so, and not zero', async () => {
     const { gateway } = await stripeThat(
-      answers({ ...STRIPE, payment_intent: null, charge: { id: 'ch_1', object: 'charge' }, amount: undefined }),
+      answering({ ...STRIPE, payment_intent: null, charge: { id: 'ch_1', object: 'charge' }, amount: undefined }),
     );
     expect(await gateway.fetchDispute('du_1')).toMatchObject({ paymentId: 'ch_1', amount: null });
   });
@@ -57,8 +51,8 @@ describe("a dispute at Stripe, in the shape of today's API", () => {
     ['whose fees are in two currencies', { balance_transactions: [movement(1), movement(1, 'eur')] }],
     ['that is no dispute', { object: 'charge' }],
   ])('%s is not believed: the look fails for now', async (_what, more) => {
-    const { gateway } = await stripeThat(answers({ ...STRIPE, ...more }));
-    expect(await failureOf(gateway.fetchDispute('du_1'))).toMatchObject({ kind: 'temporary' });
+    const { gateway } = await stripeThat(answering({ ...STRIPE, ...more }));
+    expect(await shopFailureOf(gateway.fetchDispute('du_1'))).toMatchObject({ kind: 'temporary' });
   });
 
   it('that Stripe does not know is none, and what is no id is not asked for', async () => {
@@ -77,32 +71,33 @@ describe("a dispute at Stripe, in the shape of today's API", () => {
     ['charge.dispute.funds_reinstated', 'won', 'won'],
     ['charge.dispute.updated', 'drawn', null],
   ])('%s (%s) is taken as a hint to look at it', (type, status, claimed) => {
-    const event = {
-      id: 'evt_1',
-      object: 'event',
-      type,
-      created: 1,
-      livemode: false,
-      data: { object: { ...STRIPE, status } },
-    };
-    expect(readStripeEvent(Buffer.from(JSON.stringify(event)))).toMatchObject({
+    expect(readEvent(type, status)).toMatchObject({
       ...{ verdict: 'take', subject: 'dispute', objectId: 'du_1', paymentId: 'pi_1', claimed, amount: 1999n },
     });
   });
+
+  it.each([
+    ['charge.dispute.created', 'warning_needs_response', false],
+    ['charge.dispute.updated', 'warning_under_review', false],
+    ['charge.dispute.updated', 'needs_response', true],
+    ['charge.dispute.funds_withdrawn', 'needs_response', true],
+    // Made before the inquiry's state had changed.
+    ['charge.dispute.funds_withdrawn', 'warning_under_review', true],
+    ['charge.dispute.updated', undefined, null],
+  ])('%s (%s) tells whether its money is kept back', (type, status, withheld) => {
+    expect(readEvent(type, status).withheld).toBe(withheld);
+  });
+
+  function readEvent(type: string, status: string | undefined) {
+    const event = {
+      ...{ id: 'evt_1', object: 'event', type, created: 1, livemode: false },
+      data: { object: { ...STRIPE, status } },
+    };
+    return readStripeEvent(Buffer.from(JSON.stringify(event)));
+  }
 });
 
-const servers: ScriptedServer[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
-
-async function razorpayThat(script: Script) {
-  const server = await startScriptedServer(script);
-  servers.push(server);
-  const config = { name: 'rzp', kind: 'razorpay', mode: 'test', accountNumber: null, webhookSecrets: [] } as const;
-  const gateway = createRazorpayGateway({ ...config, apiBase: server.url, apiKey: 'id:secret' }, { timeoutMs: 500 });
-  return { gateway, requests: server.requests };
-}
+const razorpayThat = (script: Script) => gatewayThat({ name: 'rzp', kind: 'razorpay' }, script, 500);
 
 describe('a dispute at Razorpay', () => {
   const entity = {
@@ -117,7 +112,7 @@ describe('a dispute at Razorpay', () => {
     ['closed', 'won'],
     ['lost', 'lost'],
   ])('that is %s is %s, and names no fee', async (status, ours) => {
-    const { gateway, requests } = await razorpayThat(answers({ ...entity, status }));
+    const { gateway, requests } = await razorpayThat(answering({ ...entity, status }));
     expect(await gateway.fetchDispute('disp_1')).toEqual({
       ...{ disputeId: 'disp_1', paymentId: 'pay_1', status: ours, amount: 10_000n, currency: 'INR' },
       // Nothing of it was deducted.
@@ -128,13 +123,11 @@ describe('a dispute at Razorpay', () => {
 
   it('that it does not know is none; another one, or a strange state, is not believed', async () => {
     const unknown = { error: { code: 'BAD_REQUEST_ERROR', description: 'The id provided does not exist' } };
-    const { gateway } = await razorpayThat((_request, response) => sendJson(response, 400, unknown));
+    const { gateway } = await razorpayThat(answering(unknown, 400));
     expect(await gateway.fetchDispute('disp_1')).toBeNull();
     for (const strange of [{ id: 'disp_2' }, { status: 'drawn' }, { entity: 'payment' }]) {
-      const other = await razorpayThat(answers({ ...entity, ...strange }));
-      const thrown: unknown = await other.gateway.fetchDispute('disp_1').catch((error: unknown) => error);
-      expect(thrown).toBeInstanceOf(GatewayError);
-      expect(thrown).toMatchObject({ kind: 'temporary' });
+      const other = await razorpayThat(answering({ ...entity, ...strange }));
+      expect(await failureOf(other.gateway.fetchDispute('disp_1'))).toMatchObject({ kind: 'temporary' });
     }
   });
 });

@@ -3,7 +3,7 @@ import type { EventPage, Gateway, ListedEvent } from '../../src/gateways/gateway
 import { createRazorpayGateway } from '../../src/gateways/razorpay/create-razorpay-gateway.ts';
 import { startRazorpayStandIn, type RazorpayStandIn } from '../support/razorpay-stand-in.ts';
 import { sendJson } from '../support/scripted-server.ts';
-import { failureOf, refusal, stripeThat } from '../support/scripted-stripe.ts';
+import { shopFailureOf, refusal, stripeThat } from '../support/scripted-stripe.ts';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -114,7 +114,7 @@ describe('Stripe', () => {
     const { gateway, requests } = await stripeThat(
       refusal(400, { type: 'invalid_request_error', code: 'resource_missing', param: 'starting_after' }),
     );
-    expect(await failureOf(listAll(gateway, NOW - HOUR))).toMatchObject({
+    expect(await shopFailureOf(listAll(gateway, NOW - HOUR))).toMatchObject({
       kind: 'temporary',
       code: 'resource_missing',
     });
@@ -127,14 +127,14 @@ describe('Stripe', () => {
     ['knows no such list', refusal(404, { type: 'invalid_request_error' }), 'http_404'],
   ])('that %s gives no empty list', async (_what, script, code) => {
     const { gateway } = await stripeThat(script);
-    expect(await failureOf(listAll(gateway, NOW - HOUR))).toMatchObject({ kind: 'temporary', code });
+    expect(await shopFailureOf(listAll(gateway, NOW - HOUR))).toMatchObject({ kind: 'temporary', code });
   });
 
   it('that answers something else gives no empty list', async () => {
     const { gateway } = await stripeThat((_request, response) =>
       sendJson(response, 200, { object: 'list', data: ['x'] }),
     );
-    expect(await failureOf(listAll(gateway, NOW - HOUR))).toMatchObject({ kind: 'temporary' });
+    expect(await shopFailureOf(listAll(gateway, NOW - HOUR))).toMatchObject({ kind: 'temporary' });
   });
 });
 

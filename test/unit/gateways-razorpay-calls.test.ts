@@ -1,8 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { GatewayError } from '../../src/domain/gateway-error.ts';
-import type { Gateway, RefundOrder } from '../../src/gateways/gateway.ts';
-import { createRazorpayGateway } from '../../src/gateways/razorpay/create-razorpay-gateway.ts';
-import { sendJson, startScriptedServer, type Script, type ScriptedServer } from '../support/scripted-server.ts';
+import { describe, expect, it } from 'vitest';
+import type { RefundOrder } from '../../src/gateways/gateway.ts';
+import { failureOf, gatewayThat } from '../support/scripted-gateway.ts';
+import { sendJson, type Script } from '../support/scripted-server.ts';
 
 const PAYMENT = {
   id: 'pay_1',
@@ -30,27 +29,7 @@ const ORDER: RefundOrder = {
   idempotencyKey: 'refund:extra_capture:razorpay:pay_1234567890abcd',
 };
 
-const servers: ScriptedServer[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
-
-async function gatewayThat(script: Script): Promise<{ gateway: Gateway; requests: ScriptedServer['requests'] }> {
-  const server = await startScriptedServer(script);
-  servers.push(server);
-  const config = { name: 'rzp', kind: 'razorpay', mode: 'test', accountNumber: null, webhookSecrets: [] } as const;
-  const gateway = createRazorpayGateway({ ...config, apiBase: server.url, apiKey: 'id:secret' }, { timeoutMs: 500 });
-  return { gateway, requests: server.requests };
-}
-
-async function failureOf(call: Promise<unknown>): Promise<GatewayError> {
-  const error: unknown = await call.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(GatewayError);
-  return error as GatewayError;
-}
+const razorpayThat = (script: Script) => gatewayThat({ name: 'rzp', kind: 'razorpay' }, script, 500);
 
 function refusal(
   status: number,
@@ -63,7 +42,7 @@ function refusal(
 
 describe('a refund at Razorpay', () => {
   it('carries a key in their alphabet, our reference in the notes, and a receipt that fits', async () => {
-    const { gateway, requests } = await gatewayThat((_request, response) => sendJson(response, 200, REFUND));
+    const { gateway, requests } = await razorpayThat((_request, response) => sendJson(response, 200, REFUND));
     expect(await gateway.createRefund(ORDER)).toEqual({
       refundId: 'rfnd_1',
       paymentId: 'pay_1',
@@ -86,7 +65,7 @@ describe('a refund at Razorpay', () => {
   });
 
   it('gets another key for another attempt, and its own where that fits', async () => {
-    const { gateway, requests } = await gatewayThat((_request, response) => sendJson(response, 200, REFUND));
+    const { gateway, requests } = await razorpayThat((_request, response) => sendJson(response, 200, REFUND));
     for (const idempotencyKey of [ORDER.idempotencyKey, `${ORDER.idempotencyKey}#2`, 'refund_0123456789']) {
       await gateway.createRefund({ ...ORDER, idempotencyKey });
     }
@@ -155,18 +134,18 @@ describe('a refund at Razorpay', () => {
       false,
     ],
   ])('answered by "%s" is told as what it is, and sent once', async (_name, script, kind, code, ourFault) => {
-    const { gateway, requests } = await gatewayThat(script);
+    const { gateway, requests } = await razorpayThat(script);
     expect(await failureOf(gateway.createRefund(ORDER))).toMatchObject({ kind, code, ourFault });
     expect(requests).toHaveLength(1);
   });
 
   it("says in the operator's message why it was refused", async () => {
-    const { gateway } = await gatewayThat(refusal(400, 'Refund is not supported by the bank'));
+    const { gateway } = await razorpayThat(refusal(400, 'Refund is not supported by the bank'));
     expect((await failureOf(gateway.createRefund(ORDER))).message).toContain('Refund is not supported by the bank');
   });
 
   it('of what cannot be told exactly is refused before anything is sent', async () => {
-    const { gateway, requests } = await gatewayThat((_request, response) => sendJson(response, 200, REFUND));
+    const { gateway, requests } = await razorpayThat((_request, response) => sendJson(response, 200, REFUND));
     const refused = { kind: 'rejected', code: 'amount_not_exact', ourFault: true };
     expect(await failureOf(gateway.createRefund({ ...ORDER, amount: 2n ** 53n }))).toMatchObject(refused);
     expect(await failureOf(gateway.createRefund({ ...ORDER, amount: 5n, currency: 'ISK' }))).toMatchObject(refused);
@@ -185,7 +164,7 @@ describe('a read from Razorpay', () => {
     ['failed', {}, 'failed'],
   ])('shows a payment that is %s %o as %s', async (status, more, ours) => {
     const payment = { ...PAYMENT, status, ...more, notes: { order_id: 'ord_1' } };
-    const { gateway } = await gatewayThat((_request, response) => sendJson(response, 200, payment));
+    const { gateway } = await razorpayThat((_request, response) => sendJson(response, 200, payment));
     expect(await gateway.fetchPayment('pay_1')).toEqual({
       paymentId: 'pay_1',
       orderId: 'ord_1',
@@ -203,7 +182,7 @@ describe('a read from Razorpay', () => {
     ['nowhere', [], null],
     ['in notes that are no id', { order_id: 'ord 1' }, null],
   ])("finds the order of a payment that names none at Razorpay's own order: %s", async (_name, notes, orderId) => {
-    const { gateway, requests } = await gatewayThat(({ path }, response) => {
+    const { gateway, requests } = await razorpayThat(({ path }, response) => {
       if (path === '/v1/orders/order_1') return sendJson(response, 200, { id: 'order_1', entity: 'order', notes });
       return sendJson(response, 200, { ...PAYMENT, order_id: 'order_1' });
     });
@@ -213,7 +192,7 @@ describe('a read from Razorpay', () => {
 
   it("asks for no order of Razorpay's where the payment names its own, or has none", async () => {
     for (const more of [{ order_id: 'order_1', notes: { order_id: 'ord_1' } }, { order_id: null }, {}]) {
-      const { gateway, requests } = await gatewayThat((_request, response) =>
+      const { gateway, requests } = await razorpayThat((_request, response) =>
         sendJson(response, 200, { ...PAYMENT, ...more }),
       );
       await gateway.fetchPayment('pay_1');
@@ -226,14 +205,14 @@ describe('a read from Razorpay', () => {
       request.path.startsWith('/v1/orders/')
         ? script(request, response)
         : sendJson(response, 200, { ...PAYMENT, order_id: 'order_1' });
-    const without = await gatewayThat(withOrder(refusal(400, 'The requested URL was not found on the server.')));
+    const without = await razorpayThat(withOrder(refusal(400, 'The requested URL was not found on the server.')));
     expect(await without.gateway.fetchPayment('pay_1')).toMatchObject({ orderId: null });
-    const failing = await gatewayThat(withOrder(refusal(500, 'Oops', 'SERVER_ERROR')));
+    const failing = await razorpayThat(withOrder(refusal(500, 'Oops', 'SERVER_ERROR')));
     expect(await failureOf(failing.gateway.fetchPayment('pay_1'))).toMatchObject({ kind: 'temporary' });
   });
 
   it('makes up no amount that is not there', async () => {
-    const { gateway } = await gatewayThat((_request, response) =>
+    const { gateway } = await razorpayThat((_request, response) =>
       sendJson(response, 200, { id: 'pay_1', entity: 'payment', status: 'captured' }),
     );
     expect(await gateway.fetchPayment('pay_1')).toMatchObject({
@@ -245,7 +224,7 @@ describe('a read from Razorpay', () => {
   });
 
   it('of an unknown payment is null, though they call it a bad request', async () => {
-    const { gateway } = await gatewayThat(refusal(400, 'The id provided does not exist'));
+    const { gateway } = await razorpayThat(refusal(400, 'The id provided does not exist'));
     expect(await gateway.fetchPayment('pay_2')).toBeNull();
     expect(await gateway.listRefunds('pay_2')).toEqual([]);
   });
@@ -266,19 +245,19 @@ describe('a read from Razorpay', () => {
       'unreadable_answer',
     ],
   ])('answered by "%s" is temporary, and asked once', async (_name, script, code) => {
-    const { gateway, requests } = await gatewayThat(script);
+    const { gateway, requests } = await razorpayThat(script);
     expect(await failureOf(gateway.fetchPayment('pay_1'))).toMatchObject({ kind: 'temporary', code });
     expect(requests).toHaveLength(1);
   });
 
   it('puts an id into the path and nowhere else', async () => {
-    const { gateway, requests } = await gatewayThat(refusal(400, 'The id provided does not exist'));
+    const { gateway, requests } = await razorpayThat(refusal(400, 'The id provided does not exist'));
     await gateway.fetchPayment('../refunds?x=1');
     expect(requests[0]?.path).toBe('/v1/payments/..%2Frefunds%3Fx%3D1');
   });
 
   it('cannot prepare a payment, and says so', async () => {
-    const { gateway } = await gatewayThat(() => undefined);
+    const { gateway } = await razorpayThat(() => undefined);
     expect(gateway.capabilities.preparesPayments).toBe(false);
     expect(await gateway.findPayments('checkout:ord_1:1', 'ord_1')).toEqual([]);
     const order = {

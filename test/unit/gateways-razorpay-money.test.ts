@@ -1,13 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { GatewayError } from '../../src/domain/gateway-error.ts';
-import type { Gateway, PayoutOrder } from '../../src/gateways/gateway.ts';
-import { createRazorpayGateway } from '../../src/gateways/razorpay/create-razorpay-gateway.ts';
+import { describe, expect, it } from 'vitest';
+import type { PayoutOrder } from '../../src/gateways/gateway.ts';
 import { payoutIdempotencyKey, payoutReferenceId } from '../../src/gateways/razorpay/payout-keys.ts';
 import { uuidV5 } from '../../src/gateways/razorpay/uuid-v5.ts';
-import { sendJson, startScriptedServer, type Script, type ScriptedServer } from '../support/scripted-server.ts';
-
-/** Nothing is too old to be looked for. */
-const SINCE = new Date(0);
+import { answering, failureOf, gatewayThat, SINCE } from '../support/scripted-gateway.ts';
+import { sendJson, type Script } from '../support/scripted-server.ts';
 
 const REFERENCE = 'payout:seller_1:2026-11-30';
 const PAYOUT = {
@@ -37,32 +33,8 @@ const ORDER: PayoutOrder = {
   idempotencyKey: REFERENCE,
 };
 
-const servers: ScriptedServer[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
-
-async function gatewayThat(
-  script: Script,
-  accountNumber: string | null = '7878780080316316',
-  timeoutMs = 10_000,
-): Promise<{ gateway: Gateway; requests: ScriptedServer['requests'] }> {
-  const server = await startScriptedServer(script);
-  servers.push(server);
-  const config = { name: 'rzp', kind: 'razorpay', mode: 'test', accountNumber, webhookSecrets: [] } as const;
-  const gateway = createRazorpayGateway({ ...config, apiBase: server.url, apiKey: 'id:secret' }, { timeoutMs });
-  return { gateway, requests: server.requests };
-}
-
-async function failureOf(call: Promise<unknown>): Promise<GatewayError> {
-  const error: unknown = await call.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(GatewayError);
-  expect((error as GatewayError).message).toMatch(/^rzp /);
-  return error as GatewayError;
-}
+const razorpayThat = (script: Script, accountNumber: string | null = '7878780080316316', timeoutMs?: number) =>
+  gatewayThat({ name: 'rzp', kind: 'razorpay', accountNumber }, script, timeoutMs);
 
 /** Answers the payout as the test says, and shows a fund account of a type. */
 function payingOut(answer: Script, accountType = 'bank_account'): Script {
@@ -72,17 +44,13 @@ function payingOut(answer: Script, accountType = 'bank_account'): Script {
       : answer(request, response);
 }
 
-function answer(body: unknown): Script {
-  return (_request, response) => sendJson(response, 200, body);
-}
-
 function refusal(status: number, description: string, code = 'BAD_REQUEST_ERROR'): Script {
   return (_request, response) => sendJson(response, status, { error: { code, description, reason: 'NA' } });
 }
 
 describe('a payout at Razorpay', () => {
   it('goes to a fund account under a derived key, our reference and our note', async () => {
-    const { gateway, requests } = await gatewayThat(payingOut(answer(PAYOUT)));
+    const { gateway, requests } = await razorpayThat(payingOut(answering(PAYOUT)));
     expect(gateway.capabilities.paysOut).toBe(true);
     expect(await gateway.createPayout(ORDER)).toEqual(FACTS);
     expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -108,7 +76,7 @@ describe('a payout at Razorpay', () => {
     ['bank_account', 20_000_001n, 'NEFT'],
     ['vpa', 90_000n, 'UPI'],
   ])('to a %s of %s paise goes by %3$s', async (accountType, amount, mode) => {
-    const { gateway, requests } = await gatewayThat(payingOut(answer(PAYOUT), accountType));
+    const { gateway, requests } = await razorpayThat(payingOut(answering(PAYOUT), accountType));
     await gateway.createPayout({ ...ORDER, amount });
     expect(JSON.parse(requests[1]?.body ?? '')).toMatchObject({ amount: Number(amount), mode });
   });
@@ -124,7 +92,7 @@ describe('a payout at Razorpay', () => {
     ['cancelled', 'failed', 'cancelled'],
     ['failed', 'failed', 'failed'],
   ])('that is %s is %s', async (status, expected, failureCode) => {
-    const { gateway, requests } = await gatewayThat(answer({ ...PAYOUT, status }));
+    const { gateway, requests } = await razorpayThat(answering({ ...PAYOUT, status }));
     expect(await gateway.fetchPayout('pout_1')).toEqual({ ...FACTS, status: expected, failureCode });
     expect(requests[0]?.path).toBe('/v1/payouts/pout_1');
   });
@@ -132,14 +100,14 @@ describe('a payout at Razorpay', () => {
   it('says why it has failed, in newer answers and in older ones', async () => {
     const failed = { ...PAYOUT, status: 'reversed', failure_reason: 'The bank is away.' };
     const details = { reason: 'beneficiary_bank_offline', description: 'The bank is away.' };
-    const older = await gatewayThat(answer(failed));
+    const older = await razorpayThat(answering(failed));
     expect(await older.gateway.fetchPayout('pout_1')).toMatchObject({ failureCode: 'The bank is away.' });
-    const newer = await gatewayThat(answer({ ...failed, status_details: details }));
+    const newer = await razorpayThat(answering({ ...failed, status_details: details }));
     expect(await newer.gateway.fetchPayout('pout_1')).toMatchObject({ failureCode: 'beneficiary_bank_offline' });
   });
 
   it('that Razorpay does not know is none, and so is what can be no id', async () => {
-    const { gateway, requests } = await gatewayThat(refusal(400, 'The id provided does not exist'));
+    const { gateway, requests } = await razorpayThat(refusal(400, 'The id provided does not exist'));
     expect(await gateway.fetchPayout('pout_nowhere')).toBeNull();
     for (const id of ['', '..', 'pout_1/cancel', 'pout_1?x=1']) expect(await gateway.fetchPayout(id)).toBeNull();
     expect(requests).toHaveLength(1);
@@ -165,16 +133,16 @@ describe('a payout at Razorpay', () => {
     ['lost behind them', refusal(400, 'Oops', 'GATEWAY_ERROR'), 'unknown', 'GATEWAY_ERROR', false],
     ['an error of theirs', refusal(500, 'Oops', 'SERVER_ERROR'), 'unknown', 'SERVER_ERROR', false],
     ['cut', (_request, response) => response.socket?.destroy(), 'unknown', 'connection_lost', false],
-    ['no payout', answer({ entity: 'refund', id: 'rfnd_1' }), 'unknown', 'unreadable_answer', false],
-    ['a new state', answer({ ...PAYOUT, status: 'levitating' }), 'unknown', 'unreadable_answer', false],
+    ['no payout', answering({ entity: 'refund', id: 'rfnd_1' }), 'unknown', 'unreadable_answer', false],
+    ['a new state', answering({ ...PAYOUT, status: 'levitating' }), 'unknown', 'unreadable_answer', false],
   ])('%s', async (_name, script, kind, code, ourFault) => {
-    const { gateway, requests } = await gatewayThat(payingOut(script));
+    const { gateway, requests } = await razorpayThat(payingOut(script));
     expect(await failureOf(gateway.createPayout(ORDER))).toMatchObject({ kind, code, ourFault });
     expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
   it('that is never answered is unknown', async () => {
-    const { gateway } = await gatewayThat(
+    const { gateway } = await razorpayThat(
       payingOut(() => undefined),
       '1',
       1_000,
@@ -183,14 +151,14 @@ describe('a payout at Razorpay', () => {
   });
 
   it.each<[string, Partial<PayoutOrder>, Script, string]>([
-    ['the number of a bank account', { destination: '765432123456789' }, answer(PAYOUT), 'unknown_destination'],
+    ['the number of a bank account', { destination: '765432123456789' }, answering(PAYOUT), 'unknown_destination'],
     ['a fund account that is not there', {}, refusal(400, 'The id provided does not exist'), 'unknown_destination'],
-    ['a wallet', {}, payingOut(answer(PAYOUT), 'wallet'), 'not_supported'],
-    ['euros', { currency: 'EUR' }, answer(PAYOUT), 'not_supported'],
-    ['nothing', { amount: 0n }, answer(PAYOUT), 'amount_not_exact'],
-    ['more than JSON carries', { amount: 2n ** 53n }, answer(PAYOUT), 'amount_not_exact'],
+    ['a wallet', {}, payingOut(answering(PAYOUT), 'wallet'), 'not_supported'],
+    ['euros', { currency: 'EUR' }, answering(PAYOUT), 'not_supported'],
+    ['nothing', { amount: 0n }, answering(PAYOUT), 'amount_not_exact'],
+    ['more than JSON carries', { amount: 2n ** 53n }, answering(PAYOUT), 'amount_not_exact'],
   ])('to or of %s is refused before it is sent', async (_name, wrong, script, code) => {
-    const { gateway, requests } = await gatewayThat(script);
+    const { gateway, requests } = await razorpayThat(script);
     const error = await failureOf(gateway.createPayout({ ...ORDER, ...wrong }));
     expect(error).toMatchObject({ kind: 'rejected', code, ourFault: true });
     expect(error.message).not.toContain('765432123456789');
@@ -198,13 +166,13 @@ describe('a payout at Razorpay', () => {
   });
 
   it('is not sent while its fund account cannot be looked at', async () => {
-    const { gateway, requests } = await gatewayThat(refusal(500, 'Oops'));
+    const { gateway, requests } = await razorpayThat(refusal(500, 'Oops'));
     expect(await failureOf(gateway.createPayout(ORDER))).toMatchObject({ kind: 'temporary' });
     expect(requests).toHaveLength(1);
   });
 
   it('needs an account to pay from', async () => {
-    const { gateway, requests } = await gatewayThat(answer(PAYOUT), null);
+    const { gateway, requests } = await razorpayThat(answering(PAYOUT), null);
     expect(gateway.capabilities.paysOut).toBe(false);
     const refused = { kind: 'rejected', code: 'not_supported', ourFault: true };
     expect(await failureOf(gateway.createPayout(ORDER))).toMatchObject(refused);
@@ -215,15 +183,15 @@ describe('a payout at Razorpay', () => {
 
 describe('the look-up of a payout', () => {
   it.each<[string, Script]>([
-    ['one of ours cannot be understood', answer({ items: [{ ...PAYOUT, status: 'levitating' }] })],
-    ['the same page comes again', answer({ items: [{ ...PAYOUT, reference_id: 'another' }] })],
-    ['an entry is no object', answer({ items: [null] })],
-    ['the answer is no list', answer(PAYOUT)],
+    ['one of ours cannot be understood', answering({ items: [{ ...PAYOUT, status: 'levitating' }] })],
+    ['the same page comes again', answering({ items: [{ ...PAYOUT, reference_id: 'another' }] })],
+    ['an entry is no object', answering({ items: [null] })],
+    ['the answer is no list', answering(PAYOUT)],
     ['there is no such list', (_request, response) => sendJson(response, 404, {})],
     ['Razorpay says that it knows no such list', refusal(400, 'The id provided does not exist')],
     ['Razorpay is down', refusal(502, 'Oops')],
   ])('is temporary where %s: absent would be a guess', async (_name, script) => {
-    const { gateway } = await gatewayThat(script);
+    const { gateway } = await razorpayThat(script);
     expect(await failureOf(gateway.findPayouts(REFERENCE, SINCE))).toMatchObject({ kind: 'temporary' });
   });
 });
@@ -247,7 +215,7 @@ describe('what Razorpay is told instead of our key and our reference', () => {
 
 describe('a saved card at Razorpay', () => {
   it('is not charged, and nothing is sent', async () => {
-    const { gateway, requests } = await gatewayThat(answer({}));
+    const { gateway, requests } = await razorpayThat(answering({}));
     expect(gateway.capabilities.chargesSavedCards).toBe(false);
     const charge = { ...ORDER, orderId: null, customerId: 'cust_1', paymentMethod: 'token_1' };
     const refused = { kind: 'rejected', code: 'not_supported', ourFault: true };

@@ -146,6 +146,7 @@ describe('a Razorpay event', () => {
       amount: 50_000n,
       currency: 'INR',
       fee: null,
+      withheld: null,
       mode: null,
       occurredAt: 1_764_500_000_000,
       reference: null,

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { createGzip, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { GatewayError } from '../../src/domain/gateway-error.ts';
 import { parseRetryAfter } from '../../src/domain/parse-retry-after.ts';
 import { createJsonHttp } from '../../src/gateways/http.ts';
 import { LARGEST_ANSWER } from '../../src/gateways/read-answer.ts';
-import { until } from '../support/until.ts';
+import { eventually } from '../support/eventually.ts';
+import { failureOf } from '../support/scripted-gateway.ts';
 
 const closing: (() => Promise<void>)[] = [];
 
@@ -37,15 +37,6 @@ async function gateway(listener: RequestListener) {
 
 function client(baseUrl: string, timeoutMs = 5_000) {
   return createJsonHttp({ source: 'shop', baseUrl, headers: { authorization: 'Bearer k' }, timeoutMs });
-}
-
-async function failure(call: Promise<unknown>): Promise<GatewayError> {
-  const error: unknown = await call.then(
-    (answer) => answer,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof GatewayError) return error;
-  throw new Error('no GatewayError', { cause: error });
 }
 
 const answering =
@@ -123,7 +114,7 @@ describe('a refusal', () => {
     [204, '', 'unknown', 'unreadable_answer', false],
   ])('of a write by %i %s is %s, %s', async (status, body, kind, code, ourFault) => {
     const { http, counted } = await gateway(answering(status, status === 204 ? '' : body, { location: '/elsewhere' }));
-    expect(await failure(http.post('/refunds', {}))).toMatchObject({ kind, code, ourFault });
+    expect(await failureOf(http.post('/refunds', {}))).toMatchObject({ kind, code, ourFault });
     expect(counted.requests).toBe(1);
   });
 
@@ -139,7 +130,7 @@ describe('a refusal', () => {
     [200, 'unreadable_answer'],
   ])('of a read by %i is always temporary', async (status, code) => {
     const { http, counted } = await gateway(answering(status, 'null', { location: '/elsewhere' }));
-    expect(await failure(http.get('/payments/pay_1'))).toMatchObject({ kind: 'temporary', code });
+    expect(await failureOf(http.get('/payments/pay_1'))).toMatchObject({ kind: 'temporary', code });
     expect(counted.requests).toBe(1);
   });
 
@@ -147,8 +138,8 @@ describe('a refusal', () => {
     const { http } = await gateway((request, response) => {
       response.writeHead(request.method === 'GET' ? 503 : 429, { 'retry-after': '7' }).end();
     });
-    expect((await failure(http.get('/payments/pay_1'))).retryAfterMs).toBe(7_000);
-    expect((await failure(http.post('/refunds', {}))).retryAfterMs).toBe(7_000);
+    expect((await failureOf(http.get('/payments/pay_1'))).retryAfterMs).toBe(7_000);
+    expect((await failureOf(http.post('/refunds', {}))).retryAfterMs).toBe(7_000);
   });
 
   it('whose text broke off is a refusal all the same', async () => {
@@ -156,12 +147,12 @@ describe('a refusal', () => {
       response.writeHead(422, { 'content-length': '100' });
       response.write('{"code":', () => response.destroy());
     });
-    expect(await failure(http.post('/refunds', {}))).toMatchObject({ kind: 'rejected', code: 'http_422' });
+    expect(await failureOf(http.post('/refunds', {}))).toMatchObject({ kind: 'rejected', code: 'http_422' });
   });
 
   it('is told in a sentence that names the account and the call, and no key', async () => {
     const { http } = await gateway(answering(422, '{"code":"refund_exceeds_captured"}'));
-    expect((await failure(http.post('/refunds', {}))).message).toBe(
+    expect((await failureOf(http.post('/refunds', {}))).message).toBe(
       'shop answered 422 refund_exceeds_captured (POST /refunds).',
     );
   });
@@ -178,9 +169,9 @@ describe('an answer that never came whole', () => {
     ['cut half-way', half],
   ])('%s: a write is unknown, a read temporary, and each was sent once', async (_what, listener) => {
     const { http, counted } = await gateway(listener);
-    expect(await failure(http.post('/refunds', {}))).toMatchObject({ kind: 'unknown', code: 'connection_lost' });
+    expect(await failureOf(http.post('/refunds', {}))).toMatchObject({ kind: 'unknown', code: 'connection_lost' });
     expect(counted.requests).toBe(1);
-    expect(await failure(http.get('/refunds'))).toMatchObject({ kind: 'temporary', code: 'connection_lost' });
+    expect(await failureOf(http.get('/refunds'))).toMatchObject({ kind: 'temporary', code: 'connection_lost' });
     expect(counted.requests).toBe(2);
   });
 
@@ -190,7 +181,7 @@ describe('an answer that never came whole', () => {
       else request.socket.destroy();
     });
     await http.post('/refunds', {});
-    expect(await failure(http.post('/refunds', {}))).toMatchObject({ kind: 'unknown' });
+    expect(await failureOf(http.post('/refunds', {}))).toMatchObject({ kind: 'unknown' });
     expect(counted.requests).toBe(2);
   });
 
@@ -198,8 +189,8 @@ describe('an answer that never came whole', () => {
     const server = createServer(() => {});
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const impatient = client(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`, 100);
-    expect(await failure(impatient.post('/refunds', {}))).toMatchObject({ kind: 'unknown', code: 'timeout' });
-    expect(await failure(impatient.get('/refunds'))).toMatchObject({ kind: 'temporary', code: 'timeout' });
+    expect(await failureOf(impatient.post('/refunds', {}))).toMatchObject({ kind: 'unknown', code: 'timeout' });
+    expect(await failureOf(impatient.get('/refunds'))).toMatchObject({ kind: 'temporary', code: 'timeout' });
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
@@ -216,13 +207,12 @@ describe('an answer without an end', () => {
     // Compressing takes time on a busy machine.
     const http = client(url, 60_000);
     const tooLarge = { code: 'answer_too_large' };
-    expect(await failure(http.post('/refunds', {}))).toMatchObject({ kind: 'unknown', ...tooLarge });
-    expect(await failure(http.get('/refunds'))).toMatchObject({ kind: 'temporary', ...tooLarge });
+    expect(await failureOf(http.post('/refunds', {}))).toMatchObject({ kind: 'unknown', ...tooLarge });
+    expect(await failureOf(http.get('/refunds'))).toMatchObject({ kind: 'temporary', ...tooLarge });
     // The gateway is not left writing into a connection that nobody reads.
-    await until(
-      () => ended.connections === 2,
-      5_000,
+    await eventually(
       () => `${ended.connections} of 2 connections have ended`,
+      () => ended.connections === 2,
     );
   });
 
@@ -236,7 +226,7 @@ describe('an answer without an end', () => {
       response.statusCode = 422;
       endless(request, response);
     });
-    expect(await failure(http.post('/refunds', {}))).toMatchObject({ kind: 'rejected', code: 'http_422' });
+    expect(await failureOf(http.post('/refunds', {}))).toMatchObject({ kind: 'rejected', code: 'http_422' });
   });
 
   it('that comes a byte at a time ends with the call’s time, though it never falls silent', async () => {
@@ -246,12 +236,11 @@ describe('an answer without an end', () => {
     };
     const { url, ended } = await gateway(drip);
     const impatient = client(url, 200);
-    expect(await failure(impatient.post('/refunds', {}))).toMatchObject({ kind: 'unknown', code: 'timeout' });
-    expect(await failure(impatient.get('/refunds'))).toMatchObject({ kind: 'temporary', code: 'timeout' });
-    await until(
-      () => ended.connections === 2,
-      5_000,
+    expect(await failureOf(impatient.post('/refunds', {}))).toMatchObject({ kind: 'unknown', code: 'timeout' });
+    expect(await failureOf(impatient.get('/refunds'))).toMatchObject({ kind: 'temporary', code: 'timeout' });
+    await eventually(
       () => `${ended.connections} of 2 connections have ended`,
+      () => ended.connections === 2,
     );
   });
 });
@@ -264,7 +253,7 @@ describe('what was surely not sent is temporary, for a write too', () => {
     ['http://127.0.0.1:1', 'connection_failed'],
     ['http://paidonce.invalid', 'host_not_found'],
   ])('%s', async (baseUrl, code) => {
-    expect(await failure(client(baseUrl).post('/refunds', {}))).toMatchObject({
+    expect(await failureOf(client(baseUrl).post('/refunds', {}))).toMatchObject({
       kind: 'temporary',
       code,
       ourFault: false,
@@ -275,7 +264,7 @@ describe('what was surely not sent is temporary, for a write too', () => {
 it('what cannot be written down as a request is our fault, and was not sent', async () => {
   const { http, counted } = await gateway(answering(200, '{}'));
   const call = http.post('/refunds', {}, { 'idempotency-key': 'für' + '\u0100' });
-  expect(await failure(call)).toMatchObject({ kind: 'rejected', code: 'request_impossible', ourFault: true });
+  expect(await failureOf(call)).toMatchObject({ kind: 'rejected', code: 'request_impossible', ourFault: true });
   expect(counted.requests).toBe(0);
 });
 

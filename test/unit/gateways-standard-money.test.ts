@@ -1,11 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { GatewayError } from '../../src/domain/gateway-error.ts';
-import type { ChargeOrder, Gateway, PayoutOrder } from '../../src/gateways/gateway.ts';
-import { createStandardGateway } from '../../src/gateways/standard/create-standard-gateway.ts';
-import { sendJson, startScriptedServer, type Script, type ScriptedServer } from '../support/scripted-server.ts';
-
-/** Nothing is too old to be looked for. */
-const SINCE = new Date(0);
+import { describe, expect, it } from 'vitest';
+import type { ChargeOrder, PayoutOrder } from '../../src/gateways/gateway.ts';
+import { answering, failureOf, gatewayThat, SINCE } from '../support/scripted-gateway.ts';
+import type { Script } from '../support/scripted-server.ts';
 
 const CHARGED = {
   payment_id: 'pay_1',
@@ -56,35 +52,11 @@ const PAYOUT: PayoutOrder = {
   idempotencyKey: `${REFERENCE}#2`,
 };
 
-const servers: ScriptedServer[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
-
-async function gatewayThat(script: Script): Promise<{ gateway: Gateway; requests: ScriptedServer['requests'] }> {
-  const server = await startScriptedServer(script);
-  servers.push(server);
-  const config = { name: 'inhouse', kind: 'standard', mode: 'test', accountNumber: null, webhookSecrets: [] } as const;
-  const gateway = createStandardGateway({ ...config, apiBase: server.url, apiKey: 'key' }, { timeoutMs: 10_000 });
-  return { gateway, requests: server.requests };
-}
-
-function answer(body: unknown, status = 200): Script {
-  return (_request, response) => sendJson(response, status, body);
-}
-
-async function failureOf(call: Promise<unknown>): Promise<GatewayError> {
-  const error: unknown = await call.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(GatewayError);
-  return error as GatewayError;
-}
+const inhouseThat = (script: Script) => gatewayThat({ name: 'inhouse', kind: 'standard', apiKey: 'key' }, script);
 
 describe('a saved card at a gateway that speaks the protocol', () => {
   it('is charged once, under our key and our reference', async () => {
-    const { gateway, requests } = await gatewayThat(answer(CHARGED, 201));
+    const { gateway, requests } = await inhouseThat(answering(CHARGED, 201));
     expect(gateway.capabilities.chargesSavedCards).toBe(true);
     expect(await gateway.chargeSavedCard(CHARGE)).toEqual(PAYMENT);
     expect(requests).toHaveLength(1);
@@ -104,34 +76,34 @@ describe('a saved card at a gateway that speaks the protocol', () => {
   });
 
   it('is charged for no order where the money is for none', async () => {
-    const { gateway, requests } = await gatewayThat(answer({ ...CHARGED, order_id: null }, 201));
+    const { gateway, requests } = await inhouseThat(answering({ ...CHARGED, order_id: null }, 201));
     expect(await gateway.chargeSavedCard({ ...CHARGE, orderId: null })).toMatchObject({ orderId: null });
     expect(JSON.parse(requests[0]?.body ?? '')).not.toHaveProperty('order_id');
   });
 
   it.each<[string, Script, string, string, boolean]>([
-    ['declined', answer({ code: 'card_declined' }, 402), 'rejected', 'card_declined', false],
-    ['of nobody', answer({ code: 'customer_not_found' }, 404), 'rejected', 'customer_not_found', true],
-    ['too often', answer({ code: 'rate_limited' }, 429), 'temporary', 'rate_limited', false],
-    ['at a bad time', answer({ code: 'down' }, 503), 'unknown', 'down', false],
+    ['declined', answering({ code: 'card_declined' }, 402), 'rejected', 'card_declined', false],
+    ['of nobody', answering({ code: 'customer_not_found' }, 404), 'rejected', 'customer_not_found', true],
+    ['too often', answering({ code: 'rate_limited' }, 429), 'temporary', 'rate_limited', false],
+    ['at a bad time', answering({ code: 'down' }, 503), 'unknown', 'down', false],
     ['cut', (_request, response) => response.socket?.destroy(), 'unknown', 'connection_lost', false],
-    ['for another order', answer({ ...CHARGED, order_id: 'ord_2' }, 201), 'unknown', 'unexpected_answer', false],
+    ['for another order', answering({ ...CHARGED, order_id: 'ord_2' }, 201), 'unknown', 'unexpected_answer', false],
     [
       'for another reference',
-      answer({ ...CHARGED, reference: 'charge:ch2' }, 201),
+      answering({ ...CHARGED, reference: 'charge:ch2' }, 201),
       'unknown',
       'unexpected_answer',
       false,
     ],
-    ['into a new status', answer({ ...CHARGED, status: 'levitating' }, 201), 'unknown', 'unexpected_answer', false],
+    ['into a new status', answering({ ...CHARGED, status: 'levitating' }, 201), 'unknown', 'unexpected_answer', false],
   ])('%s', async (_name, script, kind, code, ourFault) => {
-    const { gateway, requests } = await gatewayThat(script);
+    const { gateway, requests } = await inhouseThat(script);
     expect(await failureOf(gateway.chargeSavedCard(CHARGE))).toMatchObject({ kind, code, ourFault });
     expect(requests).toHaveLength(1);
   });
 
   it('is never charged what JSON cannot carry', async () => {
-    const { gateway, requests } = await gatewayThat(answer(CHARGED, 201));
+    const { gateway, requests } = await inhouseThat(answering(CHARGED, 201));
     const refused = { kind: 'rejected', code: 'amount_too_large', ourFault: true };
     expect(await failureOf(gateway.chargeSavedCard({ ...CHARGE, amount: 2n ** 53n }))).toMatchObject(refused);
     expect(await failureOf(gateway.createPayout({ ...PAYOUT, amount: 2n ** 53n }))).toMatchObject(refused);
@@ -141,7 +113,7 @@ describe('a saved card at a gateway that speaks the protocol', () => {
   it('is looked for by our reference, whatever else the list holds', async () => {
     const others = { ...CHARGED, payment_id: 'pay_2', reference: 'charge:ch2' };
     const failed = { ...CHARGED, payment_id: 'pay_3', status: 'failed' };
-    const { gateway, requests } = await gatewayThat(answer({ data: [others, failed, CHARGED] }));
+    const { gateway, requests } = await inhouseThat(answering({ data: [others, failed, CHARGED] }));
     expect(await gateway.findCharges('charge:ch1', 'cus_1', SINCE)).toEqual([
       { ...PAYMENT, paymentId: 'pay_3', status: 'failed' },
       PAYMENT,
@@ -152,7 +124,7 @@ describe('a saved card at a gateway that speaks the protocol', () => {
 
 describe('a payout at a gateway that speaks the protocol', () => {
   it('is made once, under our key and our reference', async () => {
-    const { gateway, requests } = await gatewayThat(answer(PAID_OUT, 201));
+    const { gateway, requests } = await inhouseThat(answering(PAID_OUT, 201));
     expect(gateway.capabilities.paysOut).toBe(true);
     expect(await gateway.createPayout(PAYOUT)).toEqual(FACTS);
     expect(requests).toHaveLength(1);
@@ -171,46 +143,46 @@ describe('a payout at a gateway that speaks the protocol', () => {
   });
 
   it('may be answered without what we said ourselves, and must be answered with the rest', async () => {
-    const short = await gatewayThat(answer({ payout_id: 'po_1', status: 'pending' }, 201));
+    const short = await inhouseThat(answering({ payout_id: 'po_1', status: 'pending' }, 201));
     expect(await short.gateway.createPayout(PAYOUT)).toEqual(FACTS);
     for (const odd of [{ payout_id: 'po_1' }, { status: 'paid' }, { ...PAID_OUT, amount: null }, [PAID_OUT]]) {
-      const { gateway } = await gatewayThat(answer(odd, 201));
+      const { gateway } = await inhouseThat(answering(odd, 201));
       const unknown = { kind: 'unknown', code: 'unexpected_answer' };
       expect(await failureOf(gateway.createPayout(PAYOUT))).toMatchObject(unknown);
     }
   });
 
   it.each<[string, Script, string, string, boolean]>([
-    ['beyond the balance', answer({ code: 'insufficient_balance' }, 402), 'rejected', 'insufficient_balance', false],
-    ['malformed', answer({ code: 'bad_request' }, 400), 'rejected', 'bad_request', true],
-    ['at a bad time', answer({ code: 'down' }, 500), 'unknown', 'down', false],
+    ['beyond the balance', answering({ code: 'insufficient_balance' }, 402), 'rejected', 'insufficient_balance', false],
+    ['malformed', answering({ code: 'bad_request' }, 400), 'rejected', 'bad_request', true],
+    ['at a bad time', answering({ code: 'down' }, 500), 'unknown', 'down', false],
     [
       'for another reference',
-      answer({ ...PAID_OUT, reference: 'payout:2' }, 201),
+      answering({ ...PAID_OUT, reference: 'payout:2' }, 201),
       'unknown',
       'unexpected_answer',
       false,
     ],
   ])('%s', async (_name, script, kind, code, ourFault) => {
-    const { gateway, requests } = await gatewayThat(script);
+    const { gateway, requests } = await inhouseThat(script);
     expect(await failureOf(gateway.createPayout(PAYOUT))).toMatchObject({ kind, code, ourFault });
     expect(requests).toHaveLength(1);
   });
 
   it('is looked for by our reference, whatever else the list holds', async () => {
-    const { gateway, requests } = await gatewayThat(answer({ data: [{ ...PAID_OUT, reference: null }, PAID_OUT] }));
+    const { gateway, requests } = await inhouseThat(answering({ data: [{ ...PAID_OUT, reference: null }, PAID_OUT] }));
     expect(await gateway.findPayouts(REFERENCE, SINCE)).toEqual([FACTS]);
     expect(requests[0]?.path).toBe('/payouts?reference=payout%3Aseller_1%3A2026-11-30');
   });
 
   it.each(['paid', 'failed'])('is shown as %s', async (status) => {
-    const { gateway, requests } = await gatewayThat(answer({ ...PAID_OUT, status, failure_code: 'account_closed' }));
+    const { gateway, requests } = await inhouseThat(answering({ ...PAID_OUT, status, failure_code: 'account_closed' }));
     expect(await gateway.fetchPayout('po_1')).toEqual({ ...FACTS, status, failureCode: 'account_closed' });
     expect(requests[0]?.path).toBe('/payouts/po_1');
   });
 
   it('that the gateway does not know is none, and so is what can be no id', async () => {
-    const { gateway, requests } = await gatewayThat(answer({ code: 'payout_not_found' }, 404));
+    const { gateway, requests } = await inhouseThat(answering({ code: 'payout_not_found' }, 404));
     expect(await gateway.fetchPayout('po_1')).toBeNull();
     for (const id of ['', '.', '..', 'po ñ']) expect(await gateway.fetchPayout(id)).toBeNull();
     expect(requests).toHaveLength(1);
@@ -219,19 +191,19 @@ describe('a payout at a gateway that speaks the protocol', () => {
 
 describe('a look-up is temporary, as absent would be a guess,', () => {
   it.each<[string, Script]>([
-    ['where there is no such list', answer({ code: 'not_found' }, 404)],
-    ['where the key may not read it', answer({ code: 'forbidden' }, 403)],
-    ['where an entry cannot be understood', answer({ data: [{ ...CHARGED, ...PAID_OUT, status: 'levitating' }] })],
-    ['where the answer is no list', answer({ ...CHARGED, ...PAID_OUT })],
+    ['where there is no such list', answering({ code: 'not_found' }, 404)],
+    ['where the key may not read it', answering({ code: 'forbidden' }, 403)],
+    ['where an entry cannot be understood', answering({ data: [{ ...CHARGED, ...PAID_OUT, status: 'levitating' }] })],
+    ['where the answer is no list', answering({ ...CHARGED, ...PAID_OUT })],
     ['where it is cut', (_request, response) => response.socket?.destroy()],
   ])('%s', async (_name, script) => {
-    const { gateway } = await gatewayThat(script);
+    const { gateway } = await inhouseThat(script);
     expect(await failureOf(gateway.findCharges('charge:ch1', 'cus_1', SINCE))).toMatchObject({ kind: 'temporary' });
     expect(await failureOf(gateway.findPayouts(REFERENCE, SINCE))).toMatchObject({ kind: 'temporary' });
   });
 
   it('where another payout is shown than was asked for', async () => {
-    const { gateway } = await gatewayThat(answer({ ...PAID_OUT, payout_id: 'po_2' }));
+    const { gateway } = await inhouseThat(answering({ ...PAID_OUT, payout_id: 'po_2' }));
     expect(await failureOf(gateway.fetchPayout('po_1'))).toMatchObject({ kind: 'temporary' });
   });
 });

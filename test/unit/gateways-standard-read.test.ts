@@ -43,6 +43,7 @@ describe('an event that is understood', () => {
       amount: 4990n,
       currency: 'EUR',
       fee: null,
+      withheld: null,
       mode: 'test',
       occurredAt: Date.parse('2026-11-30T11:59:58.250Z'),
       reference: 'ref:1',

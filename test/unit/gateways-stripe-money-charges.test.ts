@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ChargeOrder } from '../../src/gateways/gateway.ts';
+import { answering, SINCE } from '../support/scripted-gateway.ts';
 import { sendJson, type Script } from '../support/scripted-server.ts';
-import { failureOf, refusal, stripeThat } from '../support/scripted-stripe.ts';
-
-/** Nothing is too old to be looked for. */
-const SINCE = new Date(0);
+import { shopFailureOf, refusal, stripeThat } from '../support/scripted-stripe.ts';
 
 /** Every answer comes, however busy the machine is. */
 const patientStripe = (script: Script) => stripeThat(script, 10_000);
@@ -39,17 +37,13 @@ const ORDER: ChargeOrder = {
   idempotencyKey: 'charge:ch1#2',
 };
 
-function answer(body: unknown, status = 200): Script {
-  return (_request, response) => sendJson(response, status, body);
-}
-
 function declinedBy(error: object): Script {
   return refusal(402, { type: 'card_error', message: 'No.', ...error });
 }
 
 describe('a saved card at Stripe', () => {
   it('is charged once, without its holder, under our key and our reference', async () => {
-    const { gateway, requests } = await patientStripe(answer(INTENT));
+    const { gateway, requests } = await patientStripe(answering(INTENT));
     expect(gateway.capabilities.chargesSavedCards).toBe(true);
     expect(await gateway.chargeSavedCard(ORDER)).toEqual(FACTS);
     expect(requests).toHaveLength(1);
@@ -71,13 +65,13 @@ describe('a saved card at Stripe', () => {
   });
 
   it('is charged for no order where the money is for none', async () => {
-    const { gateway, requests } = await patientStripe(answer({ ...INTENT, metadata: {} }));
+    const { gateway, requests } = await patientStripe(answering({ ...INTENT, metadata: {} }));
     expect(await gateway.chargeSavedCard({ ...ORDER, orderId: null })).toMatchObject({ orderId: null });
     expect(requests[0]?.body).not.toContain('order_id');
   });
 
   it('that takes days is pending', async () => {
-    const { gateway } = await patientStripe(answer({ ...INTENT, status: 'processing', amount_received: 0 }));
+    const { gateway } = await patientStripe(answering({ ...INTENT, status: 'processing', amount_received: 0 }));
     expect(await gateway.chargeSavedCard(ORDER)).toMatchObject({ status: 'pending', amount: 1999n });
   });
 
@@ -104,12 +98,12 @@ describe('a saved card at Stripe', () => {
     ],
     [
       'by a payment that waits for its holder',
-      answer({ ...INTENT, status: 'requires_action' }),
+      answering({ ...INTENT, status: 'requires_action' }),
       'authentication_required',
     ],
     [
       'by a payment that has failed',
-      answer({
+      answering({
         ...INTENT,
         status: 'requires_payment_method',
         last_payment_error: { code: 'card_declined', decline_code: 'lost_card' },
@@ -118,7 +112,11 @@ describe('a saved card at Stripe', () => {
     ],
   ])('that is declined %s is rejected, and that is nobody’s fault', async (_name, script, code) => {
     const { gateway, requests } = await patientStripe(script);
-    expect(await failureOf(gateway.chargeSavedCard(ORDER))).toMatchObject({ kind: 'rejected', code, ourFault: false });
+    expect(await shopFailureOf(gateway.chargeSavedCard(ORDER))).toMatchObject({
+      kind: 'rejected',
+      code,
+      ourFault: false,
+    });
     expect(requests).toHaveLength(1);
   });
 
@@ -159,17 +157,17 @@ describe('a saved card at Stripe', () => {
       false,
     ],
     ['cut', (_request, response) => response.socket?.resetAndDestroy(), 'unknown', 'connection_lost', false],
-    ['answered by another object', answer({ object: 'charge', id: 'ch_1' }), 'unknown', 'unreadable_answer', false],
-    ['answered by a new status', answer({ ...INTENT, status: 'levitating' }), 'unknown', 'unreadable_answer', false],
+    ['answered by another object', answering({ object: 'charge', id: 'ch_1' }), 'unknown', 'unreadable_answer', false],
+    ['answered by a new status', answering({ ...INTENT, status: 'levitating' }), 'unknown', 'unreadable_answer', false],
   ])('%s', async (_name, script, kind, code, ourFault) => {
     const { gateway, requests } = await patientStripe(script);
-    expect(await failureOf(gateway.chargeSavedCard(ORDER))).toMatchObject({ kind, code, ourFault });
+    expect(await shopFailureOf(gateway.chargeSavedCard(ORDER))).toMatchObject({ kind, code, ourFault });
     expect(requests).toHaveLength(1);
   });
 
   it('that is never answered for is unknown', async () => {
     const { gateway } = await stripeThat(() => undefined);
-    expect(await failureOf(gateway.chargeSavedCard(ORDER))).toMatchObject({ kind: 'unknown', code: 'timeout' });
+    expect(await shopFailureOf(gateway.chargeSavedCard(ORDER))).toMatchObject({ kind: 'unknown', code: 'timeout' });
   });
 
   it.each<[string, Partial<ChargeOrder>, string]>([
@@ -179,8 +177,8 @@ describe('a saved card at Stripe', () => {
     ['a fraction that Stripe does not take', { amount: 1234n, currency: 'KWD' }, 'amount_not_exact'],
     ['more than JSON carries', { amount: 2n ** 53n }, 'amount_not_exact'],
   ])('is never charged for %s: nothing is sent, nothing is repeated', async (_name, wrong, code) => {
-    const { gateway, requests } = await patientStripe(answer(INTENT));
-    const error = await failureOf(gateway.chargeSavedCard({ ...ORDER, ...wrong }));
+    const { gateway, requests } = await patientStripe(answering(INTENT));
+    const error = await shopFailureOf(gateway.chargeSavedCard({ ...ORDER, ...wrong }));
     expect(error).toMatchObject({ kind: 'rejected', code, ourFault: true });
     for (const secret of ['jane@example.com', '4242424242424242']) expect(error.message).not.toContain(secret);
     expect(requests).toHaveLength(0);
@@ -245,18 +243,18 @@ describe('the look-up of a charge', () => {
 
   it.each<[string, Script]>([
     ['one of ours cannot be understood', listOf([INTENT, { ...INTENT, id: 'pi_2', status: 'levitating' }])],
-    ['the same page comes again', answer({ object: 'list', data: [OTHER], has_more: true })],
-    ['more is said to follow nothing', answer({ object: 'list', data: [], has_more: true })],
-    ['it is not said whether more follows', answer({ object: 'list', data: [OTHER] })],
-    ['an entry is no object', answer({ object: 'list', data: [OTHER, 'pi_2'], has_more: false })],
-    ['the answer is no list', answer(OTHER)],
+    ['the same page comes again', answering({ object: 'list', data: [OTHER], has_more: true })],
+    ['more is said to follow nothing', answering({ object: 'list', data: [], has_more: true })],
+    ['it is not said whether more follows', answering({ object: 'list', data: [OTHER] })],
+    ['an entry is no object', answering({ object: 'list', data: [OTHER, 'pi_2'], has_more: false })],
+    ['the answer is no list', answering(OTHER)],
     ['there is no such list', refusal(404, { type: 'invalid_request_error' })],
     ['the key may not read it', refusal(403, { type: 'invalid_request_error' })],
     ['Stripe is down', refusal(503, { type: 'api_error' })],
     ['it is cut', (_request, response) => response.socket?.resetAndDestroy()],
   ])('is temporary where %s: absent would be a guess', async (_name, script) => {
     const { gateway } = await patientStripe(script);
-    expect(await failureOf(gateway.findCharges('charge:ch1', 'cus_1', SINCE))).toMatchObject({ kind: 'temporary' });
+    expect(await shopFailureOf(gateway.findCharges('charge:ch1', 'cus_1', SINCE))).toMatchObject({ kind: 'temporary' });
   });
 
   it('finds nothing of a customer who is not there: nobody can have charged them', async () => {

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PayoutOrder } from '../../src/gateways/gateway.ts';
+import { answering, SINCE } from '../support/scripted-gateway.ts';
 import { sendJson, type Script, type SeenRequest } from '../support/scripted-server.ts';
-import { failureOf, refusal, stripeThat } from '../support/scripted-stripe.ts';
-
-/** Nothing is too old to be looked for. */
-const SINCE = new Date(0);
+import { shopFailureOf, refusal, stripeThat } from '../support/scripted-stripe.ts';
 
 /** Every answer comes, however busy the machine is. */
 const patientStripe = (script: Script) => stripeThat(script, 10_000);
@@ -46,17 +44,13 @@ const ORDER: PayoutOrder = {
   idempotencyKey: `${REFERENCE}#2`,
 };
 
-function answer(body: unknown): Script {
-  return (_request, response) => sendJson(response, 200, body);
-}
-
 function formOf(request: SeenRequest | undefined): object {
   return Object.fromEntries(new URLSearchParams(request?.body));
 }
 
 describe('a payout at Stripe', () => {
   it('goes to a bank account once, under our key and our reference', async () => {
-    const { gateway, requests } = await patientStripe(answer(PAYOUT));
+    const { gateway, requests } = await patientStripe(answering(PAYOUT));
     expect(gateway.capabilities.paysOut).toBe(true);
     expect(await gateway.createPayout(ORDER)).toEqual(FACTS);
     expect(requests).toHaveLength(1);
@@ -74,7 +68,7 @@ describe('a payout at Stripe', () => {
   });
 
   it('goes to a connected account as a transfer, which is there at once', async () => {
-    const { gateway, requests } = await patientStripe(answer(TRANSFER));
+    const { gateway, requests } = await patientStripe(answering(TRANSFER));
     const paid = await gateway.createPayout({ ...ORDER, destination: 'acct_1' });
     expect(paid).toEqual({ ...FACTS, payoutId: 'tr_1', status: 'paid' });
     expect(requests).toHaveLength(1);
@@ -95,12 +89,12 @@ describe('a payout at Stripe', () => {
     ['failed', 'failed', 'account_closed'],
     ['canceled', 'failed', null],
   ])('that is %s is %s', async (status, expected, failure) => {
-    const { gateway } = await patientStripe(answer({ ...PAYOUT, status, failure_code: failure }));
+    const { gateway } = await patientStripe(answering({ ...PAYOUT, status, failure_code: failure }));
     expect(await gateway.fetchPayout('po_1')).toEqual({ ...FACTS, status: expected, failureCode: failure });
   });
 
   it('that was taken back from a connected account has failed', async () => {
-    const { gateway, requests } = await patientStripe(answer({ ...TRANSFER, reversed: true }));
+    const { gateway, requests } = await patientStripe(answering({ ...TRANSFER, reversed: true }));
     expect(await gateway.fetchPayout('tr_1')).toMatchObject({ status: 'failed', failureCode: 'reversed' });
     expect(requests[0]?.path).toBe('/v1/transfers/tr_1');
   });
@@ -113,13 +107,13 @@ describe('a payout at Stripe', () => {
   });
 
   it.each<[string, Script]>([
-    ['another payout', answer({ ...PAYOUT, id: 'po_2' })],
-    ['a payout in a new state', answer({ ...PAYOUT, status: 'levitating' })],
-    ['a payout without an amount', answer({ ...PAYOUT, amount: null })],
+    ['another payout', answering({ ...PAYOUT, id: 'po_2' })],
+    ['a payout in a new state', answering({ ...PAYOUT, status: 'levitating' })],
+    ['a payout without an amount', answering({ ...PAYOUT, amount: null })],
     ['an error', refusal(500, { type: 'api_error' })],
   ])('that is shown as %s is temporary', async (_name, script) => {
     const { gateway } = await patientStripe(script);
-    expect(await failureOf(gateway.fetchPayout('po_1'))).toMatchObject({ kind: 'temporary' });
+    expect(await shopFailureOf(gateway.fetchPayout('po_1'))).toMatchObject({ kind: 'temporary' });
   });
 
   it.each<[string, Script, string, string, boolean]>([
@@ -146,10 +140,10 @@ describe('a payout at Stripe', () => {
     ],
     ['an error of theirs', refusal(500, { type: 'api_error' }), 'unknown', 'http_500', false],
     ['cut', (_request, response) => response.socket?.resetAndDestroy(), 'unknown', 'connection_lost', false],
-    ['answered by another object', answer(TRANSFER), 'unknown', 'unreadable_answer', false],
+    ['answered by another object', answering(TRANSFER), 'unknown', 'unreadable_answer', false],
   ])('%s', async (_name, script, kind, code, ourFault) => {
     const { gateway, requests } = await patientStripe(script);
-    expect(await failureOf(gateway.createPayout(ORDER))).toMatchObject({ kind, code, ourFault });
+    expect(await shopFailureOf(gateway.createPayout(ORDER))).toMatchObject({ kind, code, ourFault });
     expect(requests).toHaveLength(1);
   });
 
@@ -159,8 +153,8 @@ describe('a payout at Stripe', () => {
     ['a fraction of a forint', { amount: 1050n, currency: 'HUF' }, 'amount_not_exact'],
     ['a currency that nobody has looked up', { amount: 1n, currency: 'CLF' }, 'amount_not_exact'],
   ])('to or of %s is refused before it is sent', async (_name, wrong, code) => {
-    const { gateway, requests } = await patientStripe(answer(PAYOUT));
-    const error = await failureOf(gateway.createPayout({ ...ORDER, ...wrong }));
+    const { gateway, requests } = await patientStripe(answering(PAYOUT));
+    const error = await shopFailureOf(gateway.createPayout({ ...ORDER, ...wrong }));
     expect(error).toMatchObject({ kind: 'rejected', code, ourFault: true });
     expect(error.message).not.toContain('DE89370400440532013000');
     expect(requests).toHaveLength(0);
@@ -216,6 +210,6 @@ describe('the look-up of a payout', () => {
     const { gateway } = await patientStripe((request, response) =>
       request.path.startsWith(path) ? sendJson(response, status, body) : lists([], [])(request, response),
     );
-    expect(await failureOf(gateway.findPayouts(REFERENCE, SINCE))).toMatchObject({ kind: 'temporary' });
+    expect(await shopFailureOf(gateway.findPayouts(REFERENCE, SINCE))).toMatchObject({ kind: 'temporary' });
   });
 });

@@ -76,6 +76,7 @@ describe('a Stripe event', () => {
       amount: 1999n,
       currency: 'EUR',
       fee: null,
+      withheld: null,
       mode: 'test',
       occurredAt: 1_764_500_000_000,
       reference: 'checkout:ord_1:1',

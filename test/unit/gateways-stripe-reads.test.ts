@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createGateway } from '../../src/gateways/create-gateway.ts';
 import { sendJson, type Script } from '../support/scripted-server.ts';
-import { failureOf, refusal, stripeAt, stripeThat } from '../support/scripted-stripe.ts';
+import { shopFailureOf, refusal, stripeAt, stripeThat } from '../support/scripted-stripe.ts';
 
 const REFUND = {
   id: 're_1',
@@ -147,7 +147,7 @@ describe('a read from Stripe', () => {
     ],
   ])('that is %s is temporary, and asked once', async (_name, script, code) => {
     const { gateway, requests } = await stripeThat(script);
-    expect(await failureOf(gateway.fetchPayment('pi_1'))).toMatchObject({ kind: 'temporary', code });
+    expect(await shopFailureOf(gateway.fetchPayment('pi_1'))).toMatchObject({ kind: 'temporary', code });
     expect(requests).toHaveLength(1);
   });
 
@@ -184,7 +184,7 @@ describe('a read from Stripe', () => {
         return refusal(403, { type: 'invalid_request_error' })(request, response);
       return sendJson(response, 200, INTENT);
     });
-    expect(await failureOf(failing.gateway.fetchPayment('pi_1'))).toMatchObject({
+    expect(await shopFailureOf(failing.gateway.fetchPayment('pi_1'))).toMatchObject({
       kind: 'temporary',
       code: 'unauthorized',
     });
@@ -253,7 +253,7 @@ describe('a read from Stripe', () => {
   it('of refunds that cannot be understood whole is no list: absent would be a lie', async () => {
     const odd = { object: 'list', data: [REFUND, { ...REFUND, id: 're_2', amount: 1.5 }], has_more: false };
     const { gateway } = await stripeThat((_request, response) => sendJson(response, 200, odd));
-    expect(await failureOf(gateway.findRefunds('pi_1', 'refund:ref_1'))).toMatchObject({ kind: 'temporary' });
+    expect(await shopFailureOf(gateway.findRefunds('pi_1', 'refund:ref_1'))).toMatchObject({ kind: 'temporary' });
   });
 
   it('looks for a prepared payment by search, and where that is not offered through the newest', async () => {

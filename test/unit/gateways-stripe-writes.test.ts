@@ -3,7 +3,7 @@ import Stripe from 'stripe';
 import { describe, expect, it } from 'vitest';
 import type { RefundOrder } from '../../src/gateways/gateway.ts';
 import { sendJson, type Script } from '../support/scripted-server.ts';
-import { failureOf, refusal, stripeAt, stripeThat } from '../support/scripted-stripe.ts';
+import { shopFailureOf, refusal, stripeAt, stripeThat } from '../support/scripted-stripe.ts';
 
 const REFUND = {
   id: 're_1',
@@ -61,7 +61,10 @@ describe('a write to Stripe', () => {
 
   it('whose connection is closed before the answer is unknown, and is sent once: the SDK alone sends it twice', async () => {
     const { gateway, requests, url } = await stripeThat((_request, response) => response.socket?.resetAndDestroy());
-    expect(await failureOf(gateway.createRefund(ORDER))).toMatchObject({ kind: 'unknown', code: 'connection_lost' });
+    expect(await shopFailureOf(gateway.createRefund(ORDER))).toMatchObject({
+      kind: 'unknown',
+      code: 'connection_lost',
+    });
     expect(requests).toHaveLength(1);
 
     requests.length = 0;
@@ -155,7 +158,7 @@ describe('a write to Stripe', () => {
     ],
   ])('that is %s is unknown, and is sent once', async (_name, script, code) => {
     const { gateway, requests } = await stripeThat(script);
-    expect(await failureOf(gateway.createRefund(ORDER))).toMatchObject({ kind: 'unknown', code });
+    expect(await shopFailureOf(gateway.createRefund(ORDER))).toMatchObject({ kind: 'unknown', code });
     expect(requests).toHaveLength(1);
   });
 
@@ -208,7 +211,7 @@ describe('a write to Stripe', () => {
     ],
   ])('that is refused as %s is rejected', async (_name, script, code, ourFault) => {
     const { gateway } = await stripeThat(script);
-    expect(await failureOf(gateway.createRefund(ORDER))).toMatchObject({ kind: 'rejected', code, ourFault });
+    expect(await shopFailureOf(gateway.createRefund(ORDER))).toMatchObject({ kind: 'rejected', code, ourFault });
   });
 
   it.each<[string, Script, string, number | null]>([
@@ -227,29 +230,29 @@ describe('a write to Stripe', () => {
     ],
   ])('that is %s is temporary', async (_name, script, code, retryAfterMs) => {
     const { gateway } = await stripeThat(script);
-    expect(await failureOf(gateway.createRefund(ORDER))).toMatchObject({ kind: 'temporary', code, retryAfterMs });
+    expect(await shopFailureOf(gateway.createRefund(ORDER))).toMatchObject({ kind: 'temporary', code, retryAfterMs });
   });
 
   it('that never left is temporary', async () => {
     const port = await closedPort();
     const code = 'connection_refused';
-    expect(await failureOf(stripeAt(`http://127.0.0.1:${port}`).createRefund(ORDER))).toMatchObject({
+    expect(await shopFailureOf(stripeAt(`http://127.0.0.1:${port}`).createRefund(ORDER))).toMatchObject({
       kind: 'temporary',
       code,
     });
-    const nowhere = await failureOf(stripeAt('http://gateway.invalid').createRefund(ORDER));
+    const nowhere = await shopFailureOf(stripeAt('http://gateway.invalid').createRefund(ORDER));
     expect(nowhere).toMatchObject({ kind: 'temporary', code: 'host_not_found' });
     const { url } = await stripeThat(() => undefined);
     const secure = stripeAt(url.replace('http:', 'https:'));
-    expect(await failureOf(secure.createRefund(ORDER))).toMatchObject({ kind: 'temporary' });
+    expect(await shopFailureOf(secure.createRefund(ORDER))).toMatchObject({ kind: 'temporary' });
   });
 
   it('of what cannot be told exactly is refused before anything is sent', async () => {
     const { gateway, requests } = await stripeThat((_request, response) => sendJson(response, 200, REFUND));
     const refused = { kind: 'rejected', ourFault: true };
-    expect(await failureOf(gateway.createRefund({ ...ORDER, amount: 2n ** 53n }))).toMatchObject(refused);
-    expect(await failureOf(gateway.createRefund({ ...ORDER, amount: 1n, currency: 'CLF' }))).toMatchObject(refused);
-    expect(await failureOf(gateway.createRefund({ ...ORDER, paymentId: '../charges' }))).toMatchObject(refused);
+    expect(await shopFailureOf(gateway.createRefund({ ...ORDER, amount: 2n ** 53n }))).toMatchObject(refused);
+    expect(await shopFailureOf(gateway.createRefund({ ...ORDER, amount: 1n, currency: 'CLF' }))).toMatchObject(refused);
+    expect(await shopFailureOf(gateway.createRefund({ ...ORDER, paymentId: '../charges' }))).toMatchObject(refused);
     const dinar = {
       orderId: 'ord_1',
       amount: 1234n,
@@ -258,7 +261,7 @@ describe('a write to Stripe', () => {
       idempotencyKey: 'k',
       returnUrl: null,
     };
-    expect(await failureOf(gateway.preparePayment(dinar))).toMatchObject({ ...refused, code: 'amount_not_exact' });
+    expect(await shopFailureOf(gateway.preparePayment(dinar))).toMatchObject({ ...refused, code: 'amount_not_exact' });
     expect(requests).toHaveLength(0);
   });
 });

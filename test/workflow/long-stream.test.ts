@@ -8,9 +8,9 @@ import { handOver } from '../../src/relay/hand-over.ts';
 import { paymentStartOptions } from '../../src/relay/start-options.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { paymentEventSignal, paymentStateQuery } from '../../src/workflows/messages.ts';
+import { eventually } from '../support/eventually.ts';
 import { openPaymentLab, type PaymentLab } from '../support/payment-lab.ts';
 import { seedEvent, seedOrder } from '../support/seed.ts';
-import { until } from '../support/until.ts';
 
 const log = createLogger('silent', 'test');
 /** Beyond what Temporal's limits let one run take: 10,000 signals. */
@@ -39,7 +39,7 @@ function delivery(n: number): Delivery {
         paymentId: 'pay_1',
         orderId: 'ord_1',
         claimed: 'captured',
-        ...{ amount: null, currency: null, fee: null },
+        ...{ amount: null, currency: null, fee: null, withheld: null },
         reference: null,
         occurredAt: null,
       },
@@ -89,10 +89,10 @@ it(`each of ${EVENTS} events of one payment is handled, in few steps, and a brow
   const deps = { client: lab.client.workflow, pool: lab.db.pool };
   const handOvers = createHandOvers({ handOver: ([event, ...others]) => handOver(deps, event, others), log });
   const flooding = flood((event) => handOvers.start(event));
-  await until(
+  await eventually(
+    () => `half of them are stored, and not ${stored}`,
     () => stored > EVENTS / 2,
     PATIENCE_MS,
-    () => `${stored} are stored`,
   );
   // Without the API's five seconds: that it is answered is the promise, and how soon depends on the machine.
   const answer = await confirmPayment(lab.client.workflow, {
@@ -101,11 +101,7 @@ it(`each of ${EVENTS} events of one payment is handled, in few steps, and a brow
   });
   const answered = await events(`state = 'processed'`);
   await flooding;
-  await until(
-    async () => (await events(`state = 'processed'`)) === EVENTS,
-    PATIENCE_MS,
-    () => 'not all are processed',
-  );
+  await eventually('all are processed', async () => (await events(`state = 'processed'`)) === EVENTS, PATIENCE_MS);
 
   expect(answer).toBe('already_paid_same_payment');
   expect(await lab.row(`select count(*) as n from processed_events`)).toEqual({ n: BigInt(EVENTS) });
@@ -141,11 +137,7 @@ it('a run that has taken in much goes on as a fresh one that carries nothing, an
     await event(`evt_round_${round}`, 'pending');
     await Promise.all(Array.from({ length: SIGNALS_AT_ONCE }, () => signal(`evt_round_${round}`)));
     const done = `event_id = 'evt_round_${round}' and state = 'processed'`;
-    await until(
-      async () => (await events(done)) === 1,
-      PATIENCE_MS,
-      () => `not ${done}`,
-    );
+    await eventually(done, async () => (await events(done)) === 1, PATIENCE_MS);
   }
   const now = await handle.describe();
   expect(now.status.name).toBe('RUNNING');
@@ -155,10 +147,10 @@ it('a run that has taken in much goes on as a fresh one that carries nothing, an
     continuedExecutionRunId: first,
     input: null,
   });
-  await until(
+  await eventually(
+    'the fresh run waits for the gateway',
     async () => (await handle.query(paymentStateQuery)).waiting_for === 'gateway',
     PATIENCE_MS,
-    () => 'the fresh run does not wait for the gateway',
   );
   expect(await events(`event_id like 'evt_round_%' and state = 'processed'`)).toBe(round);
 }, 400_000);

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { importOrder, type ImportResult } from '../../database/import-order.ts';
+import { pathText } from '../../domain/path-text.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { ApiDeps } from '../deps.ts';
-import { pathText } from '../mistakes.ts';
 import { defineRoute, json } from '../route.ts';
 import { importReport, importRequest, type orderToImport } from '../schemas/order.ts';
 

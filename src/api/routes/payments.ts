@@ -7,12 +7,12 @@ import { Problem } from '../../domain/problem.ts';
 import { confirmPayment as confirm } from '../confirm-payment.ts';
 import type { ApiDeps } from '../deps.ts';
 import { mistake } from '../mistakes.ts';
+import { noPayment } from '../no-payment.ts';
 import { defineRoute, json } from '../route.ts';
 import { confirmation, payment, timeline } from '../schemas/payment.ts';
 import { timelineEntries } from '../timeline-entry.ts';
 
 const SCOPE = 'orders';
-const NO_PAYMENT = 'Neither an event nor a caller ever spoke of this payment.';
 
 export const getPayment = defineRoute({
   method: 'GET',
@@ -23,7 +23,7 @@ export const getPayment = defineRoute({
   problems: ['not_found'],
   async handle(deps, { params: { source, payment_id: paymentId } }) {
     const found = isUsableId(paymentId) ? await readPayment(deps.pool, source, paymentId) : null;
-    if (found === null) throw new Problem('not_found', NO_PAYMENT);
+    if (found === null) throw noPayment('not_found');
     const workflowId = paymentWorkflowId(source, paymentId);
     return json(200, { ...found, workflow_id: workflowId, temporal_url: temporalUrl(deps, workflowId) });
   },
@@ -38,7 +38,7 @@ export const getTimeline = defineRoute({
   problems: ['not_found'],
   async handle(deps, { params: { source, payment_id: paymentId } }) {
     const rows = isUsableId(paymentId) ? await readTimeline(deps.pool, source, paymentId) : [];
-    if (rows.length === 0) throw new Problem('not_found', NO_PAYMENT);
+    if (rows.length === 0) throw noPayment('not_found');
     return json(200, { data: rows.flatMap((row) => timelineEntries(row, deps.mailConfigured)), next_cursor: null });
   },
 });

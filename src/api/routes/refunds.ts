@@ -2,6 +2,7 @@ import { reserveRefund, type RefundRequest } from '../../database/reserve-refund
 import type { Tx } from '../../database/pool.ts';
 import { Problem } from '../../domain/problem.ts';
 import { getMove } from '../get-move.ts';
+import { noPayment } from '../no-payment.ts';
 import { defineRoute } from '../route.ts';
 import { runMoneyMove } from '../run-money-move.ts';
 import { newRefund, refund } from '../schemas/money.ts';
@@ -65,8 +66,4 @@ async function reserve(tx: Tx, request: RefundRequest): Promise<void> {
         `Of this payment ${reserved.refundable} ${reserved.currency} (minor units) can still be refunded.`,
       );
   }
-}
-
-function noPayment(): Problem {
-  return new Problem('payment_not_found', 'Neither an event nor a caller ever spoke of this payment.');
 }

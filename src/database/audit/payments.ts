@@ -1,4 +1,4 @@
-import { CAPTURED, CREDITS, encoded, type Check } from './check.ts';
+import { CAPTURED, CREDITS, encoded, STUCK_AFTER, type Check } from './check.ts';
 
 /** Every captured payment has one fate, and what says so agrees. */
 export const PAYMENT_CHECKS: readonly Check[] = [
@@ -108,6 +108,6 @@ export const PAYMENT_CHECKS: readonly Check[] = [
     sql: `
       select p.order_id, p.source, p.payment_id, format('its order was created at %s', o.created_at) as detail
       from payments p join orders o on o.id = p.order_id
-      where p.waiting_for = 'order' and greatest(o.created_at, p.updated_at) < now() - interval '1 hour'`,
+      where p.waiting_for = 'order' and greatest(o.created_at, p.updated_at) < now() - ${STUCK_AFTER}`,
   },
 ];

@@ -1,8 +1,8 @@
-import { announcedWrongly, encoded, RETURNED, type Check } from './check.ts';
+import { HOLDING_REFUNDS } from '../holding-refunds.ts';
+import { announcedWrongly, encoded, RETURNED, STUCK_AFTER, type Check } from './check.ts';
 
 /** What had gone back of an imported order before this system ran: nobody is told of it. */
 const IMPORTED = `starts_with(r.id, 'imported:')`;
-const HOLDING = `('pending', 'unknown', 'needs_review', 'succeeded')`;
 
 /** Money on its way back: never too much, never twice, never in doubt without a human. */
 export const REFUND_CHECKS: readonly Check[] = [
@@ -13,7 +13,7 @@ export const REFUND_CHECKS: readonly Check[] = [
       'The refunds of a payment that hold their amount never exceed what was captured, unless a human is asked about it.',
     sql: `
       select r.source, r.payment_id, p.order_id, format('%s held of %s captured', r.amount, coalesce(p.amount, 0)) as detail
-      from (select source, payment_id, sum(amount) as amount from refunds where status in ${HOLDING} group by source, payment_id) r
+      from (select source, payment_id, sum(amount) as amount from refunds where status in ${HOLDING_REFUNDS} group by source, payment_id) r
       left join payments p on p.source = r.source and p.payment_id = r.payment_id and p.status = 'captured'
       where r.amount > coalesce(p.amount, 0)
         and not exists (select from dead_letters d where d.kind = 'refunds_exceed_captured' and d.status in ('open', 'decided')
@@ -41,10 +41,10 @@ export const REFUND_CHECKS: readonly Check[] = [
       join (
         select source, payment_id,
                -- one that failed after this one was reserved left a gap that a human knows of
-               sum(amount) filter (where status in ${HOLDING} or status = 'failed' and kind not in ('extra_capture', 'late_capture')) as amount
+               sum(amount) filter (where status in ${HOLDING_REFUNDS} or status = 'failed' and kind not in ('extra_capture', 'late_capture')) as amount
         from refunds group by source, payment_id) s on s.source = r.source and s.payment_id = r.payment_id
       where r.kind in ('extra_capture', 'late_capture')
-        and (r.status in ${HOLDING} or r.failure_code = 'already_refunded') and coalesce(s.amount, 0) < p.amount`,
+        and (r.status in ${HOLDING_REFUNDS} or r.failure_code = 'already_refunded') and coalesce(s.amount, 0) < p.amount`,
   },
   {
     invariant: 'money_in_doubt_is_before_a_human',
@@ -70,7 +70,7 @@ export const REFUND_CHECKS: readonly Check[] = [
     sql: `
       select source, payment_id, order_id, id as refund_id, format('reserved at %s, and the gateway does not have it', created_at) as detail
       from refunds
-      where status = 'pending' and gateway_refund_id is null and greatest(created_at, updated_at) < now() - interval '1 hour'`,
+      where status = 'pending' and gateway_refund_id is null and greatest(created_at, updated_at) < now() - ${STUCK_AFTER}`,
   },
   {
     invariant: 'refund_announced_once',

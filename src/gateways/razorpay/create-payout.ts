@@ -1,7 +1,8 @@
 import type { PayoutFacts } from '../../domain/gateway-facts.ts';
-import { MAX_JSON_AMOUNT, formatMoney } from '../../domain/money.ts';
+import { formatMoney } from '../../domain/money.ts';
 import { isJsonObject } from '../event-body.ts';
 import type { PayoutOrder } from '../gateway.ts';
+import { payoutAccount } from './payout-account.ts';
 import { payoutFacts } from './payout-facts.ts';
 import { payoutIdempotencyKey, payoutReferenceId } from './payout-keys.ts';
 import { payoutMode } from './payout-mode.ts';
@@ -9,16 +10,14 @@ import type { RazorpayAccount } from './razorpay-account.ts';
 
 /** Pays out to a fund account (`fa_…`), a bank account or a UPI address. Throws as `Gateway` says. */
 export async function createPayout(account: RazorpayAccount, order: PayoutOrder): Promise<PayoutFacts> {
-  const { source, api, accountNumber, refuse, misread } = account;
+  const { source, api, refuse, misread } = account;
   const { amount, currency, destination, reference } = order;
-  if (accountNumber === null) {
-    throw refuse(`${source} pays out of an account, and its configuration names no account_number.`, 'not_supported');
+  const accountNumber = payoutAccount(account);
+  if (currency !== 'INR') {
+    const money = formatMoney({ amount, currency });
+    throw refuse(`${source} pays out rupees alone, so ${money} was not sent.`, 'not_supported');
   }
-  const money = formatMoney({ amount, currency });
-  if (currency !== 'INR') throw refuse(`${source} pays out rupees alone, so ${money} was not sent.`, 'not_supported');
-  if (amount <= 0n || amount > MAX_JSON_AMOUNT) {
-    throw refuse(`${source} cannot be told ${money} exactly, so nothing was sent.`, 'amount_not_exact');
-  }
+  const literal = account.literalAmount(amount, currency);
   const mode = payoutMode(await accountTypeOf(account, destination), amount);
   if (mode === null) {
     throw refuse(`${source} pays out to bank accounts and UPI addresses, so nothing was sent.`, 'not_supported');
@@ -26,7 +25,7 @@ export async function createPayout(account: RazorpayAccount, order: PayoutOrder)
   const body = {
     account_number: accountNumber,
     fund_account_id: destination,
-    amount: Number(amount),
+    amount: Number(literal),
     currency,
     mode,
     purpose: 'payout',

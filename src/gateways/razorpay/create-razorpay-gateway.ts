@@ -53,7 +53,14 @@ export function createRazorpayGateway(config: SourceConfig, options: RazorpayGat
   const source = config.name;
   const { accountNumber } = config;
   const api = createRazorpayApi(config, options.timeoutMs ?? TIMEOUT_MS);
-  const account: RazorpayAccount = { source, api, accountNumber, refuse, misread };
+  const account: RazorpayAccount = { source, api, accountNumber, refuse, literalAmount, misread };
+
+  function literalAmount(amount: bigint, currency: string): bigint {
+    const literal = toGatewayAmount(amount, currency, RAZORPAY_CURRENCIES);
+    if (literal !== null && literal > 0n && literal <= MAX_JSON_AMOUNT) return literal;
+    const money = formatMoney({ amount, currency });
+    throw refuse(`${source} cannot be told ${money} exactly, so nothing was sent.`, 'amount_not_exact');
+  }
 
   function misread(what: string, kind: 'temporary' | 'unknown'): GatewayError {
     const message = `${source} gave an answer about ${what} that could not be understood exactly.`;
@@ -117,11 +124,7 @@ export function createRazorpayGateway(config: SourceConfig, options: RazorpayGat
     fetchDispute: (disputeId) => fetchDispute(account, disputeId),
 
     async createRefund({ paymentId, amount, currency, reference, idempotencyKey }) {
-      const literal = toGatewayAmount(amount, currency, RAZORPAY_CURRENCIES);
-      if (literal === null || literal <= 0n || literal > MAX_JSON_AMOUNT) {
-        const money = formatMoney({ amount, currency });
-        throw refuse(`${source} cannot be told ${money} exactly, so nothing was sent.`, 'amount_not_exact');
-      }
+      const literal = literalAmount(amount, currency);
       const answer = await api.post(
         `${paymentPath(paymentId)}/refund`,
         { amount: Number(literal), receipt: refundReceipt(reference), notes: { paidonce_reference: reference } },

@@ -1,5 +1,6 @@
 import type { PayoutFacts } from '../../domain/gateway-facts.ts';
 import { isJsonObject } from '../event-body.ts';
+import { payoutAccount } from './payout-account.ts';
 import { payoutFacts } from './payout-facts.ts';
 import { payoutReferenceId } from './payout-keys.ts';
 import type { RazorpayAccount } from './razorpay-account.ts';
@@ -10,12 +11,13 @@ import { PAGE } from './razorpay-api.ts';
  * under it from the dashboard has paid the same seller for the same day. Throws `temporary`, or a rejected `not_supported`.
  */
 export async function findPayouts(account: RazorpayAccount, reference: string): Promise<PayoutFacts[]> {
-  const { source, api, accountNumber, refuse, misread } = account;
-  if (accountNumber === null) {
-    throw refuse(`${source} pays out of an account, and its configuration names no account_number.`, 'not_supported');
-  }
+  const { api, misread } = account;
   const referenceId = payoutReferenceId(reference);
-  const query = new URLSearchParams({ account_number: accountNumber, reference_id: referenceId, count: String(PAGE) });
+  const query = new URLSearchParams({
+    account_number: payoutAccount(account),
+    reference_id: referenceId,
+    count: String(PAGE),
+  });
   const misunderstood = () => misread(`the payouts under ${reference}`, 'temporary');
   const seen = new Set<unknown>();
   const found: PayoutFacts[] = [];

@@ -10,6 +10,8 @@ export interface RazorpayAccount {
   readonly accountNumber: string | null;
   /** A rejection before anything was sent, and our own mistake. */
   readonly refuse: (message: string, code: string) => GatewayError;
+  /** Minor units of ISO 4217 as Razorpay counts them. Throws a rejected `amount_not_exact` where that cannot be exact. */
+  readonly literalAmount: (amount: bigint, currency: string) => bigint;
   /** For an answer that is not what was asked for. */
   readonly misread: (what: string, kind: 'temporary' | 'unknown') => GatewayError;
 }

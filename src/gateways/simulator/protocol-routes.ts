@@ -6,7 +6,7 @@ import type { createProtocolCall } from './protocol-call.ts';
 import { Refusal } from './refusal.ts';
 import { jsonOf, type Reply, type Request, type Route } from './router.ts';
 import type { State } from './state.ts';
-import { onceByKey } from './used-keys.ts';
+import { onceByKey } from './once-by-key.ts';
 import { paymentView, payoutView, refundView } from './views.ts';
 
 interface Dependencies {

@@ -1,8 +1,5 @@
 import type { PaymentFacts } from '../../domain/gateway-facts.ts';
-import { formatMoney } from '../../domain/money.ts';
 import type { ChargeOrder } from '../gateway.ts';
-import { isPayableStep } from '../minor-units.ts';
-import { STRIPE_CURRENCIES } from './currencies.ts';
 import { declined, declinedAs } from './declined.ts';
 import { isStripeId, stripeIdempotencyKey } from './ids.ts';
 import { offSessionDecline, offSessionFacts } from './off-session-facts.ts';
@@ -46,17 +43,12 @@ export async function chargeSavedCard(account: StripeAccount, order: ChargeOrder
 }
 
 /** What Stripe is told to charge; refused where the charge could not be what was asked for. */
-function literalPayment({ refuse, literalAmount }: StripeAccount, order: ChargeOrder): bigint {
+function literalPayment({ refuse, payableAmount }: StripeAccount, order: ChargeOrder): bigint {
   const { amount, currency, customerId, paymentMethod } = order;
   // Neither is repeated in the message: what is no id may be an address, or the number of a card.
   if (!isStripeId(customerId)) throw refuse('has no customers with such ids', 'unknown_customer');
   if (!isStripeId(paymentMethod) || !/^(pm|card|src)_/.test(paymentMethod)) {
     throw refuse('knows a saved card by its id (pm_…, card_…, src_…)', 'unknown_payment_method');
   }
-  const literal = literalAmount(amount, currency);
-  if (isPayableStep(literal, currency, STRIPE_CURRENCIES)) return literal;
-  throw refuse(
-    `takes no payment of ${formatMoney({ amount, currency })}: the last digit must be 0`,
-    'amount_not_exact',
-  );
+  return payableAmount(amount, currency);
 }

@@ -55,7 +55,7 @@ const CAPABILITIES: GatewayCapabilities = {
 export function createStripeGateway(config: SourceConfig, options: StripeGatewayOptions): Gateway {
   const source = config.name;
   const api = createStripeApi(config, options.timeoutMs ?? TIMEOUT_MS);
-  const account: StripeAccount = { source, api, refuse, literalAmount };
+  const account: StripeAccount = { source, api, refuse, literalAmount, payableAmount };
 
   function refuse(why: string, code: string): GatewayError {
     return new GatewayError(`${source} ${why}, so nothing was sent.`, { kind: 'rejected', code, ourFault: true });
@@ -65,6 +65,15 @@ export function createStripeGateway(config: SourceConfig, options: StripeGateway
     const literal = toGatewayAmount(amount, currency, STRIPE_CURRENCIES);
     if (literal !== null && literal > 0n && literal <= MAX_JSON_AMOUNT) return literal;
     throw refuse(`cannot be told ${formatMoney({ amount, currency })} exactly`, 'amount_not_exact');
+  }
+
+  function payableAmount(amount: bigint, currency: string): bigint {
+    const literal = literalAmount(amount, currency);
+    if (isPayableStep(literal, currency, STRIPE_CURRENCIES)) return literal;
+    throw refuse(
+      `takes no payment of ${formatMoney({ amount, currency })}: the last digit must be 0`,
+      'amount_not_exact',
+    );
   }
 
   return {
@@ -109,13 +118,7 @@ export function createStripeGateway(config: SourceConfig, options: StripeGateway
     },
 
     async preparePayment({ orderId, amount, currency, reference, idempotencyKey }) {
-      const literal = literalAmount(amount, currency);
-      if (!isPayableStep(literal, currency, STRIPE_CURRENCIES)) {
-        throw refuse(
-          `takes no payment of ${formatMoney({ amount, currency })}: the last digit must be 0`,
-          'amount_not_exact',
-        );
-      }
+      const literal = payableAmount(amount, currency);
       return api.write(
         { what: `prepare a payment for order ${orderId}` },
         () =>

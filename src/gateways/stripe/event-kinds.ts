@@ -57,7 +57,7 @@ export const EVENT_KINDS: ReadonlyMap<string, EventKind> = new Map<string, Event
   ['charge.dispute.created', { subject: 'dispute', thinObject: null, read: (object) => dispute(object, 'opened') }],
   ['charge.dispute.closed', { subject: 'dispute', thinObject: null, read: readClosedDispute }],
   ['charge.dispute.updated', { subject: 'dispute', thinObject: null, read: readChangedDispute }],
-  ['charge.dispute.funds_withdrawn', { subject: 'dispute', thinObject: null, read: readChangedDispute }],
+  ['charge.dispute.funds_withdrawn', { subject: 'dispute', thinObject: null, read: readWithdrawal }],
   ['charge.dispute.funds_reinstated', { subject: 'dispute', thinObject: null, read: readChangedDispute }],
   ['payout.paid', payout('paid')],
   ['payout.failed', payout('failed')],
@@ -203,6 +203,7 @@ function dispute(object: JsonObject, claimed: Claim | null): RawFacts {
     currency: object['currency'],
     orderIds: ordersOf(object),
     reference: null,
+    withheld: object['status'] === undefined ? null : withholdsMoney(object['status']),
   };
 }
 
@@ -219,6 +220,11 @@ export function withholdsMoney(status: unknown): boolean {
 /** Something about it changed, its money or its state: what it is now is looked up. */
 function readChangedDispute(object: JsonObject): RawFacts {
   return dispute(object, readDisputeState(object['status']));
+}
+
+/** The type says it, whatever state the dispute was in when the event was made. */
+function readWithdrawal(object: JsonObject): RawFacts {
+  return { ...readChangedDispute(object), withheld: true };
 }
 
 function readClosedDispute(object: JsonObject): RawFacts {

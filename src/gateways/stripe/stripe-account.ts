@@ -10,4 +10,6 @@ export interface StripeAccount {
   readonly refuse: (why: string, code: string) => GatewayError;
   /** Minor units of ISO 4217 as Stripe counts them. Throws a rejected `amount_not_exact` where that cannot be exact. */
   readonly literalAmount: (amount: bigint, currency: string) => bigint;
+  /** The same for a payment, which Stripe takes in larger steps in some currencies; rejected likewise between them. */
+  readonly payableAmount: (amount: bigint, currency: string) => bigint;
 }

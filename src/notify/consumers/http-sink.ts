@@ -21,8 +21,9 @@ const POST_TIMEOUT_MS = 10_000;
 const ATTEMPT_TIMEOUT_MS = 20_000;
 
 /**
- * A service that the operator named in the configuration (a CRM, analytics): each event is one POST with `Idempotency-Key: outbox:{id}`, by
- * which the receiver knows a repeat. Where it is was the operator's choice, so that private addresses are fine.
+ * A service that the operator named in the configuration (a CRM, analytics): each event is one POST with
+ * `Idempotency-Key: outbox:{id}`, by which the receiver knows a repeat. Where it is was the operator's choice, so that
+ * private addresses are fine.
  */
 export function createHttpSink({ name, url, types, secret, headers }: HttpSinkSettings): Consumer {
   const consumer = `sink:${name}`;

@@ -1,6 +1,6 @@
 import { formatMoney } from '../../domain/money.ts';
 import type { AnnouncedOrder } from '../../domain/announced-event.ts';
-import { escapeHtml } from './escape-html.ts';
+import { escapeHtml } from '../../domain/escape-html.ts';
 
 export type Invoice = AnnouncedOrder['invoices'][number];
 

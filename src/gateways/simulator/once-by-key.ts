@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../domain/canonical-json.ts';
 import { Refusal } from './refusal.ts';
 import type { State } from './state.ts';
 
@@ -14,7 +15,7 @@ export function onceByKey(
 ): string {
   if (key === null) return work().id;
   const id = `${call} ${key}`;
-  const request = canonical(body);
+  const request = canonicalJson(body);
   const used = state.keys.get(id);
   if (used) {
     if (used.request !== request) throw new Refusal(409, 'idempotency_key_reused');
@@ -32,13 +33,4 @@ export function onceByKey(
     }
     throw error;
   }
-}
-
-/** The same text for the same members in any order. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_name, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)))
-      : member,
-  );
 }
