@@ -1,5 +1,12 @@
-import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type NextFunction,
+  type Request,
+  type Response,
+} from 'express';
 import { Problem } from '../domain/problem.ts';
+import { authenticate } from './authenticate.ts';
 import type { ApiDeps } from './deps.ts';
 import { newRequestId } from './new-request-id.ts';
 import { openApiDocument } from './openapi.ts';
@@ -25,6 +32,11 @@ export function createApp(deps: ApiDeps): Express {
   page(app, '/docs', PAGE_HEADERS, docsPage(document));
   page(app, '/', PAGE_HEADERS, homePage());
   refuseOtherMethods(app);
+  // Whoever has no key learns nothing of what there is.
+  app.use('/v1', async (request: Request, _response: Response, next: NextFunction) => {
+    await authenticate(deps.pool, request.headers.authorization, null);
+    next();
+  });
   app.use((_request: Request, response: Response) => {
     refuse(response, new Problem('not_found', 'There is no such route; /docs lists them.'));
   });
@@ -42,7 +54,9 @@ function page(app: Express, path: string, headers: HttpAnswer['headers'], body: 
 }
 
 function refuseOtherMethods(app: Express): void {
-  for (const path of new Set(ROUTES.map((route) => route.path))) {
+  const paths = [...new Set(ROUTES.map((route) => route.path))];
+  // `/v1/orders/import` before `/v1/orders/{order_id}`, which would take it for an order's id.
+  for (const path of paths.toSorted((a, b) => a.split('{').length - b.split('{').length)) {
     const methods = ROUTES.filter((route) => route.path === path).map((route) => route.method);
     const allow = methods.includes('GET') ? [...methods, 'HEAD'].join(', ') : methods.join(', ');
     app.all(expressPath(path), (_request, response) => {

@@ -1,4 +1,5 @@
 import { createServer as createHttpServer, type Server } from 'node:http';
+import { answerClientError } from './answer-client-error.ts';
 import { createApp } from './create-app.ts';
 import type { ApiDeps } from './deps.ts';
 import { createDeliveryStore } from './receive/delivery-store.ts';
@@ -25,7 +26,8 @@ export function createServer(deps: ApiDeps & { readonly refusals: RefusalCounter
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
   };
-  return createHttpServer(options, (request, response) => {
+  const server = createHttpServer(options, (request, response) => {
     if (!receive(request, response)) app(request, response);
   });
+  return server.on('clientError', answerClientError);
 }

@@ -13,6 +13,8 @@ export type PathParams<P extends string> = P extends `${string}{${infer N}}${inf
 /** A request as its handler sees it: who, what, already checked. */
 export interface RouteRequest<P extends string, Q, B> {
   readonly params: PathParams<P>;
+  /** As they stand in the address, not decoded: ids of ours may hold a `%`, and are found as they are printed, too. */
+  readonly rawParams: PathParams<P>;
   readonly query: Q;
   readonly body: B;
   /** The body's JSON as it was sent: what an Idempotency-Key binds. */

@@ -50,6 +50,16 @@ export function keyScope({ client, method, path }: KeyedCall): string {
   return `${client} ${method} ${path}`;
 }
 
+/** As its claim is kept; two requests are the same where the canonical forms of their JSON are. */
+export function keyedRequest(call: KeyedCall): KeyedRequest {
+  const hash = createHash('sha256').update(canonicalJson(call.sent)).digest();
+  return { scope: keyScope(call), key: call.key, hash };
+}
+
+export function keyReused(): Problem {
+  return new Problem('idempotency_key_reused', 'This key was used with another request; send a fresh one.');
+}
+
 /**
  * Runs a request under its Idempotency-Key once (E2–E4): the claim and the reservation commit together, the work happens
  * after, the first to store an answer wins, and everyone answers with what is stored.
@@ -61,11 +71,7 @@ export async function runIdempotent(
   call: KeyedCall,
   operation: KeyedOperation,
 ): Promise<HttpAnswer> {
-  const request: KeyedRequest = {
-    scope: keyScope(call),
-    key: call.key,
-    hash: createHash('sha256').update(canonicalJson(call.sent)).digest(),
-  };
+  const request = keyedRequest(call);
   const begun = await inTransaction(deps.pool, async (tx) => {
     const claim = await claimKey(tx, request, deps.policies.idempotencyLeaseMs);
     return claim.kind === 'fresh' ? reserve(tx, request, operation) : claim;
@@ -80,7 +86,7 @@ export async function runIdempotent(
         retryAfterSeconds: RUNNING_RETRY_SECONDS,
       });
     case 'other_request':
-      throw new Problem('idempotency_key_reused', 'This key was used with another request; send a fresh one.');
+      throw keyReused();
     case 'interrupted':
       return complete(deps, request, operation, begun.reservation);
   }

@@ -1,14 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
+import { isKeyOfAnother } from '../database/idempotency.ts';
 import { Problem, type RequestMistake } from '../domain/problem.ts';
 import { authenticate } from './authenticate.ts';
 import type { ApiDeps } from './deps.ts';
 import { validated } from './mistakes.ts';
 import { newRequestId } from './new-request-id.ts';
-import { parseJsonBody } from './parse-json-body.ts';
+import { type JsonBody, parseJsonBody } from './parse-json-body.ts';
 import { type HttpAnswer, problemResponse } from './problem-response.ts';
 import { readBody, RequestAborted } from './read-body.ts';
 import type { Route } from './route.ts';
+import { type KeyedCall, keyedRequest, keyReused } from './run-idempotent.ts';
 import { toProblem } from './to-problem.ts';
 
 /** The largest order we take, some hundred lines, is far below. */
@@ -27,20 +29,31 @@ export async function serveRoute(
   const requestId = newRequestId();
   const began = performance.now();
   let client = '';
+  let call: KeyedCall | null = null;
   let answer: HttpAnswer;
   try {
     if (route.scope !== null) {
       client = (await authenticate(deps.pool, request.headers.authorization, route.scope)).name;
     }
+    const idempotencyKey = route.keyed ? idempotencyKeyOf(request) : '';
+    const query = route.query === null ? null : queryOf(route.query, request);
+    const { value: sent, mistakes } = await bodyOf(route, request);
+    const { method } = route;
+    if (route.keyed) call = { client, method, path: concretePath(route.path, params), key: idempotencyKey, sent };
+    const body =
+      route.body === null ? null : validated(route.body, sent, [...mistakes, ...(route.check?.(sent) ?? [])]);
     answer = await route.handle(deps, {
       params,
+      rawParams: rawParams(route.path, request.url),
       client,
-      idempotencyKey: route.keyed ? idempotencyKeyOf(request) : '',
-      ...(await inputOf(route, request)),
+      idempotencyKey,
+      query,
+      body,
+      sent,
     });
   } catch (error) {
     if (error instanceof RequestAborted) return;
-    answer = problemResponse(problemOf(deps, error, requestId), requestId);
+    answer = problemResponse(await refusal(deps, call, problemOf(deps, error, requestId)), requestId);
   }
   const ms = Math.round(performance.now() - began);
   const line = { request_id: requestId, method: route.method, path: route.path, status: answer.status, client, ms };
@@ -72,17 +85,32 @@ function idempotencyKeyOf(request: IncomingMessage): string {
   return key;
 }
 
-async function inputOf(
-  route: Route,
-  request: IncomingMessage,
-): Promise<{ query: unknown; body: unknown; sent: unknown }> {
-  const query = route.query === null ? null : queryOf(route.query, request);
-  if (route.body === null) return { query, body: null, sent: null };
-  const { value, mistakes } = parseJsonBody(
-    await readBody(request, request.headers['content-encoding'], MOST_BODY_BYTES),
-  );
-  const further = route.check?.(value) ?? [];
-  return { query, body: validated(route.body, value, [...mistakes, ...further]), sent: value };
+/**
+ * What a refusal under a key is told as: where the key is another request's, that is what its sender has to know first, whatever
+ * else is wrong with this one (E2).
+ */
+async function refusal(deps: ApiDeps, call: KeyedCall | null, problem: Problem): Promise<Problem> {
+  if (call === null || problem.status >= 500 || problem.code === 'idempotency_key_reused') return problem;
+  // Whoever cannot be asked now is told what is known.
+  const reused = await isKeyOfAnother(deps.pool, keyedRequest(call)).catch(() => false);
+  return reused ? keyReused() : problem;
+}
+
+/** A route's path with the values in it, spelt in one way however the client spelt them. */
+function concretePath(path: string, params: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_part, name: string) => encodeURIComponent(params[name] ?? ''));
+}
+
+/** The parts of an address that a route's path names, as they were sent. */
+function rawParams(path: string, url = ''): Readonly<Record<string, string>> {
+  const parts = (url.split('?')[0] ?? '').split('/');
+  const named = path.split('/').map((part, at): [string, string] => [part.slice(1, -1), parts[at] ?? '']);
+  return Object.fromEntries(named.filter((_, at) => path.split('/')[at]?.startsWith('{')));
+}
+
+async function bodyOf(route: Route, request: IncomingMessage): Promise<JsonBody> {
+  if (route.body === null) return { value: null, mistakes: [] };
+  return parseJsonBody(await readBody(request, request.headers['content-encoding'], MOST_BODY_BYTES));
 }
 
 function queryOf(schema: z.ZodType, request: IncomingMessage): unknown {

@@ -21,7 +21,7 @@ export interface NewRefund {
   source: string;
   payment_id: string;
   /** All that is still refundable if left out. */
-  amount?: number | null | undefined;
+  amount?: number | undefined;
   reason?: string | null | undefined;
 }
 

@@ -3,8 +3,8 @@ import type { Decision, DecidedRow } from './decide-dead-letter.ts';
 import type { Tx } from './pool.ts';
 
 /**
- * A decision about one event that could not be understood. `retry`: it is looked at again, by its payment's workflow, or read
- * anew where it named none. `give_up`: it is ignored, and counts as acted on.
+ * A decision about one event that could not be understood. `retry`: it is looked at again, by its payment's workflow; one that
+ * named none is read anew afterwards, by those who know its gateway. `give_up`: it is ignored, and counts as acted on.
  */
 export async function decideHeldEvent(tx: Tx, row: DecidedRow, decision: Decision): Promise<void> {
   const { source, eventId } = row;

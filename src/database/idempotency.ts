@@ -68,6 +68,15 @@ export async function claimKey(tx: Tx, { scope, key, hash }: KeyedRequest, lease
   return row.reservation === null ? { kind: 'fresh' } : { kind: 'interrupted', reservation: row.reservation };
 }
 
+/** Whether the key was used with another request. */
+export async function isKeyOfAnother(db: Db, { scope, key, hash }: KeyedRequest): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'select 1 from idempotency_keys where scope = $1 and key = $2 and request_hash <> $3',
+    [scope, key, hash],
+  );
+  return rowCount === 1;
+}
+
 /** Writes beside the claim what it reserved, so that an interrupted request is completed from it. */
 export async function keepReservation(tx: Tx, { scope, key }: KeyedRequest, reservation: string): Promise<void> {
   await tx.query('update idempotency_keys set reservation = $3 where scope = $1 and key = $2', [

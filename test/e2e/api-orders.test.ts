@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { order as orderSchema } from '../../src/api/schemas/order.ts';
@@ -67,6 +69,24 @@ describe('who may call', () => {
     expect(await shop.get('/v1/orders')).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } });
     expect(await shop.get('/v1/orders/%zz')).toMatchObject({ status: 400, body: { code: 'malformed_request' } });
     expect(await shop.get('/v1/orders/%00')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    const asked = await fetch(`${url()}/v1/orders/import`, { method: 'OPTIONS' });
+    expect([asked.status, asked.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
+  it('learns of no route without a key, there or not', async () => {
+    for (const path of ['/v1', '/v1/', '/v1/nothing', '/v1/orders/x/nothing']) {
+      expect([path, (await fetch(`${url()}${path}`)).status]).toEqual([path, 401]);
+      expect([path, (await shop.get(path)).status]).toEqual([path, 404]);
+    }
+  });
+
+  it('is answered like everybody where what was sent is no HTTP', async () => {
+    const { port } = new URL(url());
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.end('GET /v1/orders/x HTTP/1.1\r\nhost: a\r\nidempotency-key: a\x01b\r\n\r\n');
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 400 .*content-type: application\/problem\+json/s);
+    expect(JSON.parse(body)).toMatchObject({ code: 'malformed_request', status: 400, request_id: expect.any(String) });
   });
 });
 
@@ -281,20 +301,21 @@ describe('an Idempotency-Key', () => {
     expect(again).toMatchObject({ status: 201, text: first.text });
   });
 
-  it.each([{ amount: 1, lines: [{ id: 'l', kind: 'product', amount: 1 }] }, { expires_at: '2031-01-01T00:00:00Z' }])(
-    'with another request is refused, and the first answer stays: %j',
-    async (over) => {
-      const headers = key();
-      const first = await shop.post('/v1/orders', newOrder({ expires_at: '2030-01-01T00:00:00Z' }), headers);
-      expect(await shop.post('/v1/orders', newOrder(over), headers)).toMatchObject({
-        status: 422,
-        body: { code: 'idempotency_key_reused' },
-      });
-      expect((await shop.post('/v1/orders', newOrder({ expires_at: '2030-01-01T00:00:00Z' }), headers)).text).toBe(
-        first.text,
-      );
-    },
-  );
+  it.each([
+    { amount: 1, lines: [{ id: 'l', kind: 'product', amount: 1 }] },
+    { expires_at: '2031-01-01T00:00:00Z' },
+    { amount: 1 },
+  ])('with another request is refused, and the first answer stays: %j', async (over) => {
+    const headers = key();
+    const first = await shop.post('/v1/orders', newOrder({ expires_at: '2030-01-01T00:00:00Z' }), headers);
+    expect(await shop.post('/v1/orders', newOrder(over), headers)).toMatchObject({
+      status: 422,
+      body: { code: 'idempotency_key_reused' },
+    });
+    expect((await shop.post('/v1/orders', newOrder({ expires_at: '2030-01-01T00:00:00Z' }), headers)).text).toBe(
+      first.text,
+    );
+  });
 
   it('is case-sensitive, and nothing to another client', async () => {
     const other = await apiCaller(database, url(), 'other-shop', ['orders']);

@@ -56,6 +56,16 @@ describe('the same key again', () => {
     const first = await refund('other', { payment_id: paymentId, amount: 100 });
     const other = await refund('other', { payment_id: paymentId, amount: 200 });
     expect(other).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } });
+    // Whatever else is wrong with it, this is what its sender has to know first.
+    for (const wrong of [{ amount: 0 }, { amount: null }, { amount: 100, payment: 'pay' }, { payment_id: 'nobody' }]) {
+      expect(await refund('other', { payment_id: paymentId, ...wrong })).toMatchObject({
+        status: 422,
+        body: { code: 'idempotency_key_reused' },
+      });
+    }
+    expect(await refund('other-2', { payment_id: paymentId, amount: null })).toMatchObject({
+      body: { code: 'validation_failed' },
+    });
     expectReplay(await refund('other', { payment_id: paymentId, amount: 100 }), first);
     expect(await refundsAtGateway(paymentId)).toHaveLength(1);
   });

@@ -111,6 +111,11 @@ export const BREACHES_OF_RECORDS: readonly Breach[] = [
     { event_id: 'evt_unreadable' },
     `delete from dead_letters where event_id = 'evt_unreadable'`,
   ],
+  [
+    'held_event_is_before_a_human',
+    { event_id: 'evt_unreadable' },
+    `update dead_letters set status = 'decided', closed_at = ${DAY_AGO}, decision = '{"action": "retry"}' where event_id = 'evt_unreadable'`,
+  ],
   ['delivery_has_its_event', { event_id: 'evt_2' }, `delete from webhook_events where event_id = 'evt_2'`],
   [
     'found_bytes_are_of_a_found_event',

@@ -1,7 +1,6 @@
-import { listDeadLetters as list, readDeadLetter } from '../../database/list-dead-letters.ts';
-import { isStorableText } from '../../domain/cleaned-text.ts';
-import { Problem } from '../../domain/problem.ts';
+import { listDeadLetters as list } from '../../database/list-dead-letters.ts';
 import { decodeCursor, encodeCursor } from '../cursor.ts';
+import { findDeadLetter } from '../find-dead-letter.ts';
 import { defineRoute, json } from '../route.ts';
 import { DEFAULT_LIMIT, listOf, page } from '../schemas/common.ts';
 import { deadLetter } from '../schemas/operations.ts';
@@ -33,9 +32,5 @@ export const getDeadLetter = defineRoute({
   summary: 'One of them, with what can be decided.',
   answers: { 200: { description: 'The dead letter.', schema: deadLetter } },
   problems: ['not_found'],
-  async handle(deps, { params: { id } }) {
-    const found = isStorableText(id) ? await readDeadLetter(deps.pool, id) : null;
-    if (found === null) throw new Problem('not_found', 'There is no dead letter of this id.');
-    return json(200, found);
-  },
+  handle: async (deps, { params, rawParams }) => json(200, await findDeadLetter(deps, params.id, rawParams.id)),
 });

@@ -1,11 +1,13 @@
 import { decideDeadLetter as decide } from '../../database/decide-dead-letter.ts';
-import { readDeadLetter } from '../../database/list-dead-letters.ts';
-import { isStorableText } from '../../domain/cleaned-text.ts';
+import { type DeadLetterView, readDeadLetter } from '../../database/list-dead-letters.ts';
+import { readEvent } from '../../database/read-event.ts';
 import { Problem } from '../../domain/problem.ts';
 import { startRequested } from '../../relay/start-requested.ts';
 import type { ApiDeps } from '../deps.ts';
+import { findDeadLetter } from '../find-dead-letter.ts';
 import { defineRoute, json } from '../route.ts';
 import { deadLetter, decision } from '../schemas/operations.ts';
+import { understandAnew } from '../understand-anew.ts';
 import { within } from '../within.ts';
 
 /** Telling the workflow at once is only quicker: the outbox row tells it as well. */
@@ -19,8 +21,8 @@ export const decideDeadLetter = defineRoute({
   body: decision,
   answers: { 200: { description: 'The dead letter, decided.', schema: deadLetter } },
   problems: ['not_found', 'already_decided', 'decision_not_possible'],
-  async handle(deps, { params: { id }, body, client }) {
-    if (!isStorableText(id)) throw new Problem('not_found', 'There is no dead letter of this id.');
+  async handle(deps, { params, rawParams, body, client }) {
+    const { id } = await findDeadLetter(deps, params.id, rawParams.id);
     const { action, note } = body;
     const decided = await decide(
       deps.pool,
@@ -39,12 +41,20 @@ export const decideDeadLetter = defineRoute({
         throw new Problem('decision_not_possible', decided.reason);
       case 'decided':
     }
-    deps.wakeRelays();
     const row = await readDeadLetter(deps.pool, id);
+    if (row?.kind === 'event_unreadable' && action === 'retry') await readAtOnce(deps, row);
+    deps.wakeRelays();
     await tell(deps, id, row?.workflow_id ?? null);
     return json(200, row);
   },
 });
+
+/** The job that reconciles does it as well, and asks again where it is in vain. */
+async function readAtOnce(deps: ApiDeps, { source, event_id: eventId }: DeadLetterView): Promise<void> {
+  if (source === null || eventId === null) return;
+  const found = await readEvent(deps.pool, source, eventId);
+  if (found !== null) await understandAnew(deps, found);
+}
 
 async function tell({ temporal, log }: ApiDeps, id: string, workflowId: string | null): Promise<void> {
   const deadline = Date.now() + TELL_WITHIN_MS;

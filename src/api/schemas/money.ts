@@ -8,7 +8,7 @@ export const newRefund = z
   .strictObject({
     source,
     payment_id: visibleId,
-    amount: positiveAmount.nullish().describe('Minor units; all that is still refundable if left out.'),
+    amount: positiveAmount.optional().describe('Minor units; all that is still refundable if left out.'),
     reason: text(500).nullish(),
   })
   .meta({ id: 'NewRefund' });
@@ -41,7 +41,9 @@ export const newTopUp = z
 
 export const newCapture = z
   .strictObject({
-    amount: positiveAmount.nullish().describe('Minor units; all that is authorised if left out. The rest is released.'),
+    amount: positiveAmount
+      .optional()
+      .describe('Minor units; all that is authorised if left out. The rest is released.'),
   })
   .meta({ id: 'NewCapture' });
 

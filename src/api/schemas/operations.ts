@@ -124,7 +124,7 @@ export const deadLetter = z
 export const decision = z
   .strictObject({
     action: z.enum(CHOICES, { error: `must be one of ${CHOICES.join(', ')}` }),
-    note: text(2_000).describe('Why.'),
+    note: text(2_000).regex(/\S/, { error: 'must say why' }).describe('Why.'),
     outcome: z.enum(['succeeded', 'failed']).optional().describe('With `resolve`: what was seen at the gateway.'),
     gateway_id: text(255).optional().describe("With `resolve`: the gateway's object that was seen."),
   })

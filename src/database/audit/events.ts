@@ -40,13 +40,16 @@ export const EVENT_CHECKS: readonly Check[] = [
   {
     invariant: 'held_event_is_before_a_human',
     requirement: 'A7',
-    promise: "Every held event has a dead letter, its own or its payment's.",
+    promise:
+      "Every held event has a dead letter, its own or its payment's; one that is to be read anew is before a person again within the hour.",
     sql: `
       select e.source, e.event_id, e.payment_id, e.order_id, format('held: %s', coalesce(e.last_error, 'no reason')) as detail
       from webhook_events e
       where e.state = 'held'
-        and not exists (select from dead_letters d where d.status in ('open', 'decided') and d.source = e.source
-                        and (d.event_id = e.event_id or d.payment_id = e.payment_id))`,
+        and not exists (select from dead_letters d where d.source = e.source
+                        and (d.event_id = e.event_id or d.payment_id = e.payment_id)
+                        and (d.status = 'open' or d.status = 'decided'
+                             and (e.payment_id is not null or d.closed_at > now() - ${STUCK_AFTER})))`,
   },
   {
     invariant: 'delivery_has_its_event',
