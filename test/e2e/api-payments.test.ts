@@ -55,24 +55,6 @@ afterAll(async () => {
 const reserved = async (orderId: string) =>
   (await database.pool.query('select 1 from checkouts where order_id = $1', [orderId])).rowCount;
 
-/** An event that was understood by nobody when it came. */
-async function unreadable(eventId: string, text: string): Promise<void> {
-  const { pool } = database;
-  const body = Buffer.from(text);
-  await pool.query(
-    `insert into webhook_events (source, event_id, event_type, state, body_sha256, last_error)
-     values ('sim', $1, 'unreadable', 'held', sha256($2), 'unknown form')`,
-    [eventId, body],
-  );
-  await pool.query(`insert into webhook_deliveries (source, event_id, body, headers) values ('sim', $1, $2, $3)`, [
-    ...[eventId, body, { 'webhook-id': eventId }],
-  ]);
-  await pool.query(
-    `insert into dead_letters (id, kind, source, event_id, last_error) values ($1, 'event_unreadable', 'sim', $2, 'x')`,
-    [`event_unreadable:sim:${eventId}`, eventId],
-  );
-}
-
 const key = () => ({ 'idempotency-key': randomUUID() });
 let n = 0;
 async function order(over: object = {}): Promise<string> {
@@ -328,12 +310,25 @@ describe('events', () => {
     const paymentId = await pay(orderId);
     const data = { payment_id: paymentId, order_id: orderId, status: 'captured', amount: 4990, currency: 'EUR' };
     const body = JSON.stringify({ type: 'payment.captured', timestamp: '2026-11-30T12:00:00Z', data });
-    await unreadable('evt_mended', body);
+    await database.pool.query(
+      `insert into webhook_events (source, event_id, event_type, state, body_sha256, last_error)
+       values ('sim', 'evt_mended', 'unreadable', 'held', sha256($1), 'unknown form')`,
+      [Buffer.from(body)],
+    );
+    await database.pool.query(
+      `insert into webhook_deliveries (source, event_id, body, headers) values ('sim', 'evt_mended', $1, '{"webhook-id": "evt_mended"}')`,
+      [Buffer.from(body)],
+    );
+    const letter = 'event_unreadable:sim:evt_mended';
+    await database.pool.query(
+      `insert into dead_letters (id, kind, source, event_id, last_error) values ($1, 'event_unreadable', 'sim', 'evt_mended', 'x')`,
+      [letter],
+    );
     const { status, body: shown } = await shop.post('/v1/events/sim/evt_mended/replay');
     expect({ status, payment_id: shown.payment_id }).toEqual({ status: 202, payment_id: paymentId });
     await paid(orderId);
     expect((await shop.get('/v1/events/sim/evt_mended')).body.state).toBe('processed');
-    expect((await shop.get('/v1/dead-letters/event_unreadable:sim:evt_mended')).body).toMatchObject({
+    expect((await shop.get(`/v1/dead-letters/${letter}`)).body).toMatchObject({
       status: 'recovered',
       choices: [],
     });
@@ -364,57 +359,6 @@ describe('events', () => {
     expect((await shop.get('/v1/dead-letters/nothing')).status).toBe(404);
     expect((await shop.post('/v1/dead-letters/nothing/decide', { action: 'retry', note: 'x' })).status).toBe(404);
     expect((await shop.get('/v1/events/sim/nothing')).status).toBe(404);
-  });
-});
-
-describe('a dead letter', () => {
-  it('of an event that is tried again in vain is before a person again, until it is given up', async () => {
-    const id = 'event_unreadable:sim:evt_never';
-    await fetch(`${server.url}/webhooks/sim`, signedWebhook(sim.webhookSecret, 'no JSON', { id: 'evt_never' }));
-    const decide = (action: string) => shop.post(`/v1/dead-letters/${id}/decide`, { action, note: 'as agreed' });
-    expect(await decide('retry')).toMatchObject({ status: 200, body: { status: 'decided', choices: [] } });
-    expect(await decide('retry')).toMatchObject({ status: 409, body: { code: 'already_decided' } });
-    await shop.post('/v1/reconcile', { source: 'sim' });
-    await expect
-      .poll(async () => (await shop.get(`/v1/dead-letters/${id}`)).body.status, { timeout: 20_000 })
-      .toBe('open');
-    const { last_error: lastError } = (await shop.get(`/v1/dead-letters/${id}`)).body;
-    expect(lastError).toContain('read again in vain');
-    expect(await decide('give_up')).toMatchObject({ status: 200 });
-    expect((await shop.get('/v1/events/sim/evt_never')).body.state).toBe('ignored');
-  });
-
-  it('of an event that can be understood by now is decided, and the event acted on', async () => {
-    const orderId = await order();
-    const paymentId = await pay(orderId);
-    const data = { payment_id: paymentId, order_id: orderId, status: 'captured', amount: 4990, currency: 'EUR' };
-    await unreadable(
-      'evt_learnt',
-      JSON.stringify({ type: 'payment.captured', timestamp: '2026-11-30T12:00:00Z', data }),
-    );
-    const decision = { action: 'retry', note: 'the format was learnt' };
-    const decided = await shop.post('/v1/dead-letters/event_unreadable:sim:evt_learnt/decide', decision);
-    expect(decided).toMatchObject({ status: 200, body: { status: 'decided' } });
-    await paid(orderId);
-    expect((await shop.get('/v1/events/sim/evt_learnt')).body.state).toBe('processed');
-  });
-
-  it('is found by its id as it is printed, and encoded', async () => {
-    const id = 'refund_failed:extra_capture%3Asim%3Apay_x';
-    await database.pool.query(
-      `insert into dead_letters (id, kind, source, last_error) values ($1, 'refund_failed', 'sim', 'x')`,
-      [id],
-    );
-    for (const address of [id, encodeURIComponent(id)]) {
-      expect((await shop.get(`/v1/dead-letters/${address}`)).body.id).toBe(id);
-      expect(await shop.post(`/v1/dead-letters/${address}/decide`, { action: 'accept', note: 'x' })).toMatchObject({
-        body: { code: 'decision_not_possible' },
-      });
-      expect(await shop.post(`/v1/dead-letters/${address}/decide`, { action: 'retry', note: ' ' })).toMatchObject({
-        body: { code: 'validation_failed', errors: [{ path: 'note', message: 'must say why' }] },
-      });
-    }
-    await database.pool.query('delete from dead_letters where id = $1', [id]);
   });
 });
 
