@@ -77,8 +77,12 @@ describe('the schedule of the job that looks after keys', () => {
       return [spec.intervals?.[0]?.every, state.paused, state.note];
     };
     await expect.poll(shown, { timeout: 20_000 }).toEqual([3_600_000, true, 'maintenance']);
-    await ensureSchedules(temporal.client, listeningLog().log, []);
-    await expect.poll(shown, { timeout: 20_000 }).toEqual([60_000, true, 'maintenance']);
+    // On a busy machine a worker may start without: it says so, and the next one does it.
+    const restarted = async () => {
+      await ensureSchedules(temporal.client, listeningLog().log, []);
+      return shown();
+    };
+    await expect.poll(restarted, { timeout: 40_000, interval: 500 }).toEqual([60_000, true, 'maintenance']);
   });
 
   it('that a server does not let us make is said in one line, and the worker goes on', async () => {
