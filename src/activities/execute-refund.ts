@@ -74,7 +74,7 @@ async function handleRejection(
   if (refund.kind === 'requested') return giveUp('rejected');
   const standing = facts.filter((fact) => fact.status !== 'failed').reduce((sum, fact) => sum + fact.amount, 0n);
   const shrunk = now.amount < refund.amount;
-  if (!shrunk) return giveUp(standing === 0n ? 'rejected' : 'already_refunded');
+  if (!shrunk) return giveUp(standing < (now.captured ?? 0n) || standing === 0n ? 'rejected' : 'already_refunded');
   // The rest is another request: a gateway refuses a used key with a new amount.
   await noteAnswered(deps.pool, refund.reference, { repaired: true });
   throw ApplicationFailure.create({

@@ -1,10 +1,12 @@
 import type { PoolClient } from 'pg';
 import type { RefundFacts } from '../domain/gateway-facts.ts';
-import { gatewayRefundId } from '../domain/keys.ts';
+import { deadLetterId, gatewayRefundId, refundedPostingKey } from '../domain/keys.ts';
+import { formatMoney } from '../domain/money.ts';
 import type { AutomaticRefundKind } from '../domain/keys.ts';
 import { refundMayBecome, type RefundStatus } from '../domain/refund-states.ts';
 import { forgetRefundsBeforeImport } from './forget-refunds-before-import.ts';
 import type { LockedOrder } from './lock-order.ts';
+import { openDeadLetter } from './open-dead-letter.ts';
 import { recordTransition } from './record-transition.ts';
 import { reconcileReservations } from './reconcile-reservations.ts';
 import { settleRefund } from './settle-refund.ts';
@@ -60,17 +62,33 @@ export async function applyRefunds(
   const rows = await forgetRefundsBeforeImport(tx, payment, locked, facts);
   const changed: string[] = [];
   let current = order;
-  let foreign = false;
+  // Money went out that no reservation of ours stood for.
+  let unforeseen = false;
   // The gateway's order of listing is its own; ours must not depend on it.
   for (const fact of [...facts].sort((a, b) => (a.refundId < b.refundId ? -1 : 1))) {
-    if (rows.some((r) => r.supersededGatewayIds.includes(fact.refundId))) continue;
-    let row =
-      rows.find((r) => r.gatewayRefundId === fact.refundId) ??
-      rows.find((r) => r.gatewayRefundId === null && r.reference !== null && r.reference === fact.reference);
+    if (fact.currency !== payment.currency) {
+      await askAboutOtherCurrency(tx, payment, fact);
+      continue;
+    }
+    let row = rows.find((r) => r.gatewayRefundId === fact.refundId);
+    if (row === undefined) {
+      const replaced = rows.find((r) => r.supersededGatewayIds.includes(fact.refundId));
+      // The outcome of an attempt before the one that a person ordered, unless it came about after all.
+      if (replaced !== undefined && (fact.status !== 'succeeded' || (await hadSucceeded(tx, replaced, fact)))) continue;
+      row =
+        replaced === undefined
+          ? rows.find((r) => r.gatewayRefundId === null && r.reference !== null && r.reference === fact.reference)
+          : undefined;
+    }
     const from = row?.status ?? null;
     if (row === undefined) {
       row = await insertGatewayRefund(tx, payment, order, fact);
-      foreign = true;
+      unforeseen = true;
+    } else if (row.status === 'failed' && fact.status === 'succeeded') {
+      // Sent back by the bank: whoever shows it as done is behind.
+      if (await hadSucceeded(tx, row, fact)) continue;
+      row = await updateRefund(tx, row, fact);
+      unforeseen = true;
     } else if (refundMayBecome(row.status, fact.status) || row.gatewayRefundId === null) {
       row = await updateRefund(tx, row, fact);
     } else {
@@ -90,8 +108,29 @@ export async function applyRefunds(
     });
     current = await settleRefund(tx, { payment, order: current, row, from, failureCode: fact.failureCode });
   }
-  if (foreign) changed.push(...(await reconcileReservations(tx, payment)));
+  if (unforeseen) changed.push(...(await reconcileReservations(tx, payment)));
   return { order: current, changed };
+}
+
+/** Books are kept by currency, and a refund in another one would take what it does not give back. Asked once: a decision stands. */
+async function askAboutOtherCurrency(tx: PoolClient, payment: RefundedPayment, fact: RefundFacts): Promise<void> {
+  const id = deadLetterId('event_unreadable', payment.source, payment.paymentId, fact.refundId);
+  const { rowCount } = await tx.query('select 1 from dead_letters where id = $1', [id]);
+  if (rowCount !== 0) return;
+  await openDeadLetter(tx, {
+    ...{ id, kind: 'event_unreadable', source: payment.source, paymentId: payment.paymentId },
+    lastError: `The gateway shows the refund ${fact.refundId} of ${formatMoney(fact)} for a payment in ${payment.currency}: it was not booked. Look there, and give this up when it is settled.`,
+  });
+}
+
+/** Whether this object of the gateway's, of the refund's present attempt or one before, was booked as succeeded already. */
+async function hadSucceeded(tx: PoolClient, row: RefundRow, fact: RefundFacts): Promise<boolean> {
+  const before = row.supersededGatewayIds.indexOf(fact.refundId);
+  const attempt = before === -1 ? row.supersededGatewayIds.length : before;
+  const { rowCount } = await tx.query('select 1 from ledger_entries where source_event_id = $1 limit 1', [
+    refundedPostingKey(row.id, attempt),
+  ]);
+  return rowCount === 1;
 }
 
 async function lockRefunds(tx: PoolClient, source: string, paymentId: string): Promise<RefundRow[]> {

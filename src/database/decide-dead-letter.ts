@@ -10,6 +10,7 @@ import { lockOrder, type LockedOrder } from './lock-order.ts';
 import { lockPayment, type LockedPayment } from './lock-payment.ts';
 import { inTransaction, type Pool, type Tx } from './pool.ts';
 import { recordTransition } from './record-transition.ts';
+import { releaseUnsentRefunds } from './release-unsent-refunds.ts';
 
 /** What a person decided about a dead letter. */
 export interface Decision {
@@ -119,7 +120,7 @@ async function follow(tx: Tx, row: DecidedRow, decision: Decision, policies: Pol
       return decideHeldEvent(tx, row, decision);
     case 'delivery_failed':
       return decideDelivery(tx, row, decision);
-    // Nothing is left to do but to know that a person has seen it.
     case 'refunds_exceed_captured':
+      return releaseUnsentRefunds(tx, row);
   }
 }

@@ -1,5 +1,5 @@
 import { decisionAbout } from '../domain/by-person.ts';
-import { parseMoneyWorkflowId } from '../domain/keys.ts';
+import { parseMoneyWorkflowId, refundWorkflowId } from '../domain/keys.ts';
 import type { Policies } from '../domain/policies.ts';
 import { REFUND_COLUMNS, type RefundRow, type RefundedPayment } from './apply-refunds.ts';
 import { type Decision, type DecidedRow, notPossible } from './decide-dead-letter.ts';
@@ -80,6 +80,9 @@ async function retry(tx: Tx, row: DecidedRow, move: MoneyMove): Promise<void> {
     );
   }
   if (move.reference !== null) await noteAnswered(tx, move.reference, { repaired: true });
+  // Somebody began it at the gateway; the new attempt is ours, and is looked for as such.
+  else if (move.kind === 'refund')
+    await tx.query('update refunds set reference = $2 where id = $1', [move.id, refundWorkflowId(move.id)]);
   await history(tx, move, 'pending', 'a person ordered a new attempt');
 }
 

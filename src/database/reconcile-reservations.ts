@@ -20,13 +20,17 @@ interface Unsent {
  * @returns the ids of the refunds whose status changed
  */
 export async function reconcileReservations(tx: PoolClient, payment: RefundedPayment): Promise<string[]> {
-  const { rows } = await tx.query<{ held: bigint; unsent: { id: string; kind: string; amount: string }[] }>(
+  const { rows } = await tx.query<{
+    held: bigint;
+    order_id: string | null;
+    unsent: { id: string; kind: string; amount: string }[];
+  }>(
     `with holding as (
-       select r.id, r.kind, r.amount, r.kind <> 'gateway' and r.status = 'pending' and r.gateway_refund_id is null
+       select r.id, r.order_id, r.kind, r.amount, r.kind <> 'gateway' and r.status = 'pending' and r.gateway_refund_id is null
               and c.unanswered_since is null as unsent
        from refunds r left join gateway_calls c on c.reference = r.reference
        where r.source = $1 and r.payment_id = $2 and r.status in ${HOLDING_REFUNDS})
-     select coalesce(sum(amount) filter (where not unsent), 0)::bigint as held,
+     select coalesce(sum(amount) filter (where not unsent), 0)::bigint as held, min(order_id) as order_id,
             coalesce(json_agg(json_build_object('id', id, 'kind', kind, 'amount', amount::text) order by id)
                      filter (where unsent), '[]') as unsent
      from holding`,
@@ -58,6 +62,7 @@ export async function reconcileReservations(tx: PoolClient, payment: RefundedPay
       kind: 'refunds_exceed_captured',
       source: payment.source,
       paymentId: payment.paymentId,
+      orderId: rows[0]?.order_id ?? null,
       amount: payment.captured,
       currency: payment.currency,
       lastError: `The refunds of this payment together exceed the ${formatMoney({ amount: payment.captured, currency: payment.currency })} that were captured.`,

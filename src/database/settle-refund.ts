@@ -56,8 +56,10 @@ export async function settleRefund(tx: PoolClient, r: RefundToSettle): Promise<L
   if (r.row.status !== 'failed') return r.order;
   const order = returned ? await moveMoney(tx, r, 'returned') : r.order;
   if (r.failureAnnounced !== true) await announceRefund(tx, r, 'refund.failed');
-  // One that the machine or a person began was meant to happen: its failure is nobody's to forget.
-  if (r.quiet !== true && (r.row.kind !== 'gateway' || returned)) {
+  // One that the machine or a person began was meant to happen: its failure is nobody's to forget. Nor is that of somebody else's
+  // refund of a payment that is to go back: what the machine gives back was made smaller for it.
+  const owed = r.row.kind !== 'gateway' || returned || r.payment.allocation === 'owed_back';
+  if (r.quiet !== true && owed) {
     await openDeadLetter(tx, {
       id: deadLetterId('refund_failed', r.row.id),
       kind: 'refund_failed',

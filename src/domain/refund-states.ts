@@ -52,7 +52,7 @@ export const MOVE_TRANSITIONS: readonly StateTransition<RefundStatus>[] = [
   },
 ];
 
-/** A bank can send back, days later, what the gateway called done; only a person has it done again. */
+/** What leads out of an end. A bank can send back, days later, what the gateway called done; only a person has it done again. */
 export const RETURN_TRANSITIONS: readonly StateTransition<RefundStatus>[] = [
   { name: 'return', from: ['succeeded'], to: 'failed', because: 'The bank sent the money back, days later.' },
   {
@@ -61,6 +61,13 @@ export const RETURN_TRANSITIONS: readonly StateTransition<RefundStatus>[] = [
     to: 'pending',
     because: 'A person orders a new attempt, under a new key.',
     decided: true,
+  },
+  {
+    name: 'recover',
+    from: ['failed'],
+    to: 'succeeded',
+    because:
+      'The gateway did it after all, whoever had called it failed. Never after the bank sent it back: that is an old look.',
   },
 ];
 

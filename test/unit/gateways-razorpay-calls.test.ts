@@ -49,7 +49,7 @@ describe('a refund at Razorpay', () => {
       amount: 500n,
       currency: 'INR',
       status: 'succeeded',
-      reference: null,
+      reference: ORDER.reference,
       failureCode: null,
     });
     await gateway.createRefund(ORDER);
@@ -248,6 +248,20 @@ describe('a read from Razorpay', () => {
     const { gateway, requests } = await razorpayThat(script);
     expect(await failureOf(gateway.fetchPayment('pay_1'))).toMatchObject({ kind: 'temporary', code });
     expect(requests).toHaveLength(1);
+  });
+
+  it('whose refunds are the same page for ever is not asked for ever', async () => {
+    const page = { entity: 'collection', items: [REFUND] };
+    const { gateway, requests } = await razorpayThat((_request, response) => sendJson(response, 200, page));
+    expect(await failureOf(gateway.listRefunds('pay_1'))).toMatchObject({ kind: 'temporary' });
+    expect(requests.length).toBeLessThan(20);
+  });
+
+  it('whose refund is answered by another one is unknown: that is no answer to ours', async () => {
+    for (const other of [{ notes: { paidonce_reference: 'refund:other' } }, { currency: 'USD' }]) {
+      const { gateway } = await razorpayThat((_request, response) => sendJson(response, 200, { ...REFUND, ...other }));
+      expect(await failureOf(gateway.createRefund(ORDER))).toMatchObject({ kind: 'unknown' });
+    }
   });
 
   it('puts an id into the path and nowhere else', async () => {

@@ -207,3 +207,40 @@ describe('a look-up is temporary, as absent would be a guess,', () => {
     expect(await failureOf(gateway.fetchPayout('po_1'))).toMatchObject({ kind: 'temporary' });
   });
 });
+
+describe('a refund at a gateway that speaks the protocol', () => {
+  const ORDER = {
+    paymentId: 'pay_1',
+    amount: 500n,
+    currency: 'EUR',
+    reference: 'refund:rf_1',
+    idempotencyKey: 'refund:rf_1',
+  };
+  const REFUND = { refund_id: 're_1', payment_id: 'pay_1', amount: 500, currency: 'EUR', status: 'pending' };
+
+  it('is ours where the answer does not repeat our reference', async () => {
+    const { gateway } = await inhouseThat(answering({ ...REFUND, reference: null }, 201));
+    expect(await gateway.createRefund(ORDER)).toMatchObject({ refundId: 're_1', reference: 'refund:rf_1' });
+  });
+
+  it.each([
+    ['another reference', { reference: 'refund:rf_2' }],
+    ['another currency', { reference: 'refund:rf_1', currency: 'USD' }],
+    ['another payment', { reference: 'refund:rf_1', payment_id: 'pay_2' }],
+  ])('answered by one with %s is unknown', async (_what, other) => {
+    const { gateway } = await inhouseThat(answering({ ...REFUND, ...other }, 201));
+    expect(await failureOf(gateway.createRefund(ORDER))).toMatchObject({ kind: 'unknown' });
+  });
+
+  it.each([
+    [409, {}, 'unknown'],
+    [409, { code: 'request_in_progress' }, 'unknown'],
+    [425, {}, 'unknown'],
+    [409, { code: 'already_refunded' }, 'rejected'],
+    [409, { code: 'idempotency_key_reused' }, 'rejected'],
+    [422, {}, 'rejected'],
+  ])('answered %i %j is %s', async (status, body, kind) => {
+    const { gateway } = await inhouseThat(answering(body, status));
+    expect(await failureOf(gateway.createRefund(ORDER))).toMatchObject({ kind });
+  });
+});

@@ -256,6 +256,18 @@ describe('a read from Stripe', () => {
     expect(await shopFailureOf(gateway.findRefunds('pi_1', 'refund:ref_1'))).toMatchObject({ kind: 'temporary' });
   });
 
+  it.each([
+    ['says that more follows, and shows nothing', { data: [], has_more: true }],
+    ['does not say whether more follows', { data: [] }],
+    ['leads round in a circle', { data: [REFUND], has_more: true }],
+  ])('of refunds that %s proves nothing absent, and is not asked for ever', async (_what, page) => {
+    const { gateway, requests } = await stripeThat((_request, response) =>
+      sendJson(response, 200, { object: 'list', ...page }),
+    );
+    expect(await shopFailureOf(gateway.findRefunds('pi_1', 'refund:ref_9'))).toMatchObject({ kind: 'temporary' });
+    expect(requests.length).toBeLessThanOrEqual(2);
+  });
+
   it('looks for a prepared payment by search, and where that is not offered through the newest', async () => {
     const mine = {
       ...INTENT,

@@ -33,7 +33,7 @@ describe('a write to Stripe', () => {
       amount: 500n,
       currency: 'EUR',
       status: 'succeeded',
-      reference: null,
+      reference: ORDER.reference,
       failureCode: null,
     });
     expect(requests).toHaveLength(1);
@@ -47,6 +47,14 @@ describe('a write to Stripe', () => {
       amount: '500',
       'metadata[paidonce_reference]': 'refund:ref_1',
     });
+  });
+
+  it.each([
+    ['another reference', { metadata: { paidonce_reference: 'refund:ref_2' } }],
+    ['another currency', { currency: 'usd' }],
+  ])('answered by a refund with %s is unknown: it is no answer to ours', async (_what, other) => {
+    const { gateway } = await stripeThat((_request, response) => sendJson(response, 200, { ...REFUND, ...other }));
+    expect(await shopFailureOf(gateway.createRefund(ORDER))).toMatchObject({ kind: 'unknown' });
   });
 
   it('gets a key derived from ours where ours is too long, the same every time', async () => {

@@ -40,8 +40,10 @@ export const REFUND_CHECKS: readonly Check[] = [
       join payments p on p.source = r.source and p.payment_id = r.payment_id
       join (
         select source, payment_id,
-               -- one that failed after this one was reserved left a gap that a human knows of
-               sum(amount) filter (where status in ${HOLDING_REFUNDS} or status = 'failed' and kind not in ('extra_capture', 'late_capture')) as amount
+               -- one that failed after this one was reserved left a gap; a human knows of it
+               sum(amount) filter (where status in ${HOLDING_REFUNDS}
+                                     or status = 'failed' and kind not in ('extra_capture', 'late_capture')
+                                        and exists (select from dead_letters d where d.refund_id = refunds.id and d.status in ('open', 'decided'))) as amount
         from refunds group by source, payment_id) s on s.source = r.source and s.payment_id = r.payment_id
       where r.kind in ('extra_capture', 'late_capture')
         and (r.status in ${HOLDING_REFUNDS} or r.failure_code = 'already_refunded') and coalesce(s.amount, 0) < p.amount`,
@@ -60,7 +62,7 @@ export const REFUND_CHECKS: readonly Check[] = [
       where (r.status in ('unknown', 'needs_review')
              or r.status = 'failed' and r.kind <> 'gateway' and r.failure_code is distinct from 'already_refunded')
         and not exists (select from letters d where d.refund_id = r.id)
-        and not exists (select from letters d where r.status = 'needs_review' and d.kind = 'refunds_exceed_captured'
+        and not exists (select from letters d where (r.status = 'needs_review' or r.failure_code = 'refund_exceeds_captured') and d.kind = 'refunds_exceed_captured'
                         and d.source = r.source and d.payment_id = r.payment_id)`,
   },
   {

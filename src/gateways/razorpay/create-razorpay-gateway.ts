@@ -28,6 +28,8 @@ interface RazorpayGatewayOptions {
 
 /** Below the ten seconds that a call to a gateway is given as an activity, so that the answer is ours and not a kill. */
 const TIMEOUT_MS = 8_000;
+/** Pages in a row with nothing new: a few refunds made meanwhile move a short page's on, and more lead round in a circle. */
+const MOST_REPEATS = 10;
 
 const CAPABILITIES: Omit<GatewayCapabilities, 'paysOut'> = {
   // Razorpay publishes none; without better knowledge half a minute.
@@ -79,11 +81,13 @@ export function createRazorpayGateway(config: SourceConfig, options: RazorpayGat
   async function listRefunds(paymentId: string): Promise<RefundFacts[]> {
     // By id: a refund that is made while we turn the pages moves the others on, and one of them comes twice.
     const found = new Map<string, RefundFacts>();
+    let repeats = 0;
     for (let skip = 0; ;) {
       const answer = await api.get(`${paymentPath(paymentId)}/refunds?count=${PAGE}&skip=${skip}`);
       if (answer === null && skip === 0) return [];
       const items = isJsonObject(answer) ? answer['items'] : undefined;
       if (!Array.isArray(items)) throw misread(`the refunds of ${paymentId}`, 'temporary');
+      const before = found.size;
       for (const item of items) {
         const refund = refundFacts(item, paymentId);
         if (refund === null) throw misread(`the refunds of ${paymentId}`, 'temporary');
@@ -91,6 +95,8 @@ export function createRazorpayGateway(config: SourceConfig, options: RazorpayGat
       }
       // A short page may be the gateway's own limit; only an empty one is the end.
       if (items.length === 0) return [...found.values()];
+      repeats = found.size === before ? repeats + 1 : 0;
+      if (repeats > MOST_REPEATS) throw misread(`the refunds of ${paymentId}`, 'temporary');
       skip += items.length;
     }
   }
@@ -131,8 +137,9 @@ export function createRazorpayGateway(config: SourceConfig, options: RazorpayGat
         { 'x-refund-idempotency': refundIdempotencyKey(idempotencyKey) },
       );
       const refund = refundFacts(answer, paymentId);
-      if (refund === null) throw misread(`the refund of ${paymentId}`, 'unknown');
-      return refund;
+      const ours = refund !== null && (refund.reference ?? reference) === reference && refund.currency === currency;
+      if (!ours) throw misread(`the refund of ${paymentId}`, 'unknown');
+      return { ...refund, reference };
     },
 
     findPayments: () => Promise.resolve([]),

@@ -48,6 +48,13 @@ const CAPABILITIES: Omit<GatewayCapabilities, 'capturesPayments' | 'capturesPart
   listsEvents: 'sent',
 };
 
+/** A 409 or 425 that names none of the protocol's refusals: an earlier request of ours is at work, and what it does is what counts. */
+const STILL_RUNNING: readonly string[] = ['request_in_progress', 'http_409', 'http_425', 'too_early'];
+
+function unknownAsYet({ message, retryAfterMs, cause }: GatewayError): GatewayError {
+  return new GatewayError(message, { kind: 'unknown', code: 'request_in_progress', retryAfterMs, cause });
+}
+
 /**
  * A gateway that speaks the `standard` protocol. Throws a plain `Error` at once where the source's configuration
  * cannot work; the methods throw as `Gateway` says.
@@ -93,7 +100,9 @@ export function createStandardGateway(config: SourceConfig, options: StandardGat
   }
 
   async function write<T>(path: string, body: object, key: string, schema: z.ZodType<T>): Promise<T> {
-    const answer = await http.post(path, body, { 'idempotency-key': key });
+    const answer = await http.post(path, body, { 'idempotency-key': key }).catch((error: unknown) => {
+      throw error instanceof GatewayError && STILL_RUNNING.includes(error.code) ? unknownAsYet(error) : error;
+    });
     const parsed = schema.safeParse(answer);
     if (!parsed.success) throw odd(path, 'unknown', parsed.error);
     return parsed.data;
@@ -150,12 +159,13 @@ export function createStandardGateway(config: SourceConfig, options: StandardGat
         }),
       ),
 
-    async createRefund({ paymentId, amount, reference, idempotencyKey }) {
+    async createRefund({ paymentId, amount, currency, reference, idempotencyKey }) {
       const body = { payment_id: paymentId, amount: jsonAmount(amount), reference };
       const refund = await write('/refunds', body, idempotencyKey, refundAnswer);
-      if (refund.paymentId !== paymentId || (refund.reference ?? reference) !== reference)
-        throw odd('/refunds', 'unknown');
-      return refund;
+      // What answers our own call is ours, whether it repeats our reference or not; what answers another one is not understood.
+      const ours = refund.paymentId === paymentId && (refund.reference ?? reference) === reference;
+      if (!ours || refund.currency !== currency) throw odd('/refunds', 'unknown');
+      return { ...refund, reference };
     },
 
     async findPayments(reference, orderId) {

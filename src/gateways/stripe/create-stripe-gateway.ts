@@ -98,7 +98,13 @@ export function createStripeGateway(config: SourceConfig, options: StripeGateway
             { ...refundParent(paymentId), amount: Number(literal), metadata: { paidonce_reference: reference } },
             { idempotencyKey: stripeIdempotencyKey(idempotencyKey) },
           ),
-        (refund) => refundFacts(refund, paymentId),
+        (refund) => {
+          const facts = refundFacts(refund, paymentId);
+          // Somebody else's refund is no answer to this.
+          return facts !== null && (facts.reference ?? reference) === reference && facts.currency === currency
+            ? { ...facts, reference }
+            : null;
+        },
       );
     },
 

@@ -65,6 +65,7 @@ export function createStripeApi(config: SourceConfig, timeoutMs: number): Stripe
 
     async readAll(what, ask, toFacts) {
       const found = [];
+      const asked = new Set<string>();
       let after: string | undefined;
       do {
         const answer = await read(what, () =>
@@ -78,6 +79,9 @@ export function createStripeApi(config: SourceConfig, timeoutMs: number): Stripe
           if (facts === null) throw misread(what, 'temporary');
           found.push(facts);
         }
+        // A page that was asked for before leads round in a circle.
+        if (page.next !== undefined && asked.has(page.next)) throw misread(what, 'temporary');
+        if (page.next !== undefined) asked.add(page.next);
         after = page.next;
       } while (after !== undefined);
       return found;
@@ -97,13 +101,18 @@ export function createStripeApi(config: SourceConfig, timeoutMs: number): Stripe
   };
 }
 
-/** The objects of one page, and after which one the next page begins; null for an answer that is no list. */
+/**
+ * The objects of one page, and after which one the next page begins; null for an answer that is no whole page: taken for the last
+ * one, it would prove absent what it does not show.
+ */
 export function readPage(answer: unknown): { objects: unknown[]; next: string | undefined } | null {
   if (!isJsonObject(answer) || !Array.isArray(answer['data'])) return null;
   const objects = answer['data'] as unknown[];
   const last = objects.at(-1);
   const lastId = isJsonObject(last) && typeof last['id'] === 'string' ? last['id'] : undefined;
-  return { objects, next: answer['has_more'] === true ? lastId : undefined };
+  const hasMore = answer['has_more'];
+  if (typeof hasMore !== 'boolean' || (hasMore && lastId === undefined)) return null;
+  return { objects, next: hasMore ? lastId : undefined };
 }
 
 /** In Stripe's own words; another's 404 says nothing about the object. */
