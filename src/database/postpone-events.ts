@@ -119,7 +119,8 @@ export async function recoverPostponed(
     events,
   }: { readonly source: string; readonly paymentId: string; readonly events: readonly WaitingEvent[] },
 ): Promise<void> {
-  if (!events.some((event) => event.state === 'held')) return;
+  // One that somebody had looked at again meanwhile waits anew, and what was asked about it is still open.
+  if (events.every((event) => event.state !== 'held' && event.attempts === 0)) return;
   const { rows } = await tx.query<{ left: boolean }>(
     `select exists (select from webhook_events where source = $1 and payment_id = $2 and state = 'held'
                     and (last_error = any($3) or starts_with(last_error, $4))) as left`,

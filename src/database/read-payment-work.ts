@@ -56,10 +56,11 @@ export async function readPaymentWork(pool: Pool, source: string, paymentId: str
       attempts: number;
       next_look_at: string | null;
       look_again_at: string | null;
-      unread: boolean;
     }[];
+    unread: boolean;
   }>(
-    `select
+    `select exists (select from webhook_events where source = $1 and payment_id = $2 and state in ('pending', 'held')
+                    and starts_with(last_error, $4)) as unread,
        (select json_build_object('order_id', p.order_id,
           'waits', p.waiting_for is not null,
           'decided', p.status = 'captured' and p.waiting_for is null,
@@ -67,7 +68,7 @@ export async function readPaymentWork(pool: Pool, source: string, paymentId: str
         from payments p where p.source = $1 and p.payment_id = $2) as payment,
        (select coalesce(json_agg(e order by e.received_at, e.event_id), '[]') from (
           select event_id, event_type, subject, object_id, order_id, claimed, state, received_at, attempts, next_look_at,
-                 look_again_at, coalesce(starts_with(last_error, $4), false) as unread
+                 look_again_at
           from webhook_events
           where source = $1 and payment_id = $2
             and (state = 'pending' or look_again_at is not null or state = 'held' and next_look_at is not null)
@@ -79,7 +80,7 @@ export async function readPaymentWork(pool: Pool, source: string, paymentId: str
   if (row === undefined) throw new Error('A query without a table always has a row.');
   return {
     more: row.events.length === EVENTS_PER_STEP,
-    unread: row.events.some((e) => e.unread),
+    unread: row.unread,
     events: row.events.map((e) => ({
       eventId: e.event_id,
       eventType: e.event_type,
