@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import { applyPayment, type AppliedPayment, type PaymentToApply } from '../database/apply-payment.ts';
 import { noteLookFailed } from '../database/note-look-failed.ts';
 import { readPaymentWork, type PaymentWork } from '../database/read-payment-work.ts';
+import { quietMs } from '../domain/look-schedule.ts';
 import { GatewayError } from '../domain/gateway-error.ts';
 import type { DisputeFacts } from '../domain/gateway-facts.ts';
 import type { UnreadPayment } from '../domain/unread-payment.ts';
@@ -23,6 +24,8 @@ export interface SettlePaymentInput {
 export interface SettledPayment extends AppliedPayment {
   /** More events wait than one step takes. */
   readonly more: boolean;
+  /** The gateway asked not to be asked for as long, in milliseconds; absent where it did not. */
+  readonly quietMs?: number;
 }
 
 /**
@@ -71,7 +74,9 @@ export function createSettlePayment(deps: Dependencies) {
     // Events that all go on waiting are no reason to look again at once, unless others have not been looked at at all.
     const waiting = applied.pendingEvents + applied.heldEvents;
     const fresh = work.events.every((event) => event.nextLookAt === null);
-    return { ...applied, more: work.more && (waiting < work.events.length || fresh) };
+    const more = work.more && (waiting < work.events.length || fresh);
+    const patience = shown.unread?.retryAfterMs ?? 0;
+    return { ...applied, more, ...(patience > LONGEST_PATIENCE_MS ? { quietMs: quietMs(patience) } : {}) };
   };
 }
 

@@ -91,7 +91,7 @@ export async function postponeEvents(
 
 /** Once all of it is before a person, it waits its hour; until then a gateway that is back is noticed earlier. */
 function waitUnread(soonest: number, allHeld: boolean, { retryAfterMs }: UnreadPayment): number {
-  return allHeld ? Math.max(soonest, retryAfterMs) : nextUnreadLookMs(soonest, retryAfterMs);
+  return allHeld ? soonest : nextUnreadLookMs(soonest, retryAfterMs);
 }
 
 function nextLook(event: WaitingEvent, at: Date, unread: boolean) {

@@ -32,7 +32,12 @@ const UNSHOWN_HELD_LOOK_MS = 24 * HOUR;
  * when a person is told.
  */
 export function nextUnreadLookMs(waitMs: number, retryAfterMs: number): number {
-  return Math.max(Math.min(waitMs, UNREAD_LOOK_MS), Math.min(retryAfterMs, HOUR));
+  return Math.max(Math.min(waitMs, UNREAD_LOOK_MS), quietMs(retryAfterMs));
+}
+
+/** How long a gateway's Retry-After is kept to: a payment is not out of sight for longer than this. */
+export function quietMs(retryAfterMs: number): number {
+  return Math.min(retryAfterMs, HOUR);
 }
 
 /** When what is before a person already is looked at again by itself, in milliseconds. */

@@ -2,7 +2,8 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { confirmPayment } from '../../src/relay/confirm-payment.ts';
 import { paymentStartOptions } from '../../src/relay/start-options.ts';
-import { paymentStateQuery } from '../../src/workflows/messages.ts';
+import { paymentEventSignal, paymentStateQuery } from '../../src/workflows/messages.ts';
+import { eventually } from '../support/eventually.ts';
 import { openPaymentLab, type PaymentLab } from '../support/payment-lab.ts';
 import { seedEvent, seedOrder } from '../support/seed.ts';
 import { createTimeSkippingEnvironment, timeSkippingProgram } from '../support/temporal.ts';
@@ -62,5 +63,26 @@ describe.skipIf(program === null)('a payment that its gateway cannot be asked ab
     expect(await handle.result()).toBe('marked_paid');
     expect(await lab.row('select status from dead_letters')).toEqual({ status: 'recovered' });
     expect(await lab.row('select state from webhook_events')).toEqual({ state: 'processed' });
+  });
+
+  it('for as long as it asks for patience is not asked, whoever comes, and everybody is answered at once', async () => {
+    await lab.control('faults', { rate_limit: { calls: ['payments.reads'], retry_after: 600 } }, 'PUT');
+    const calls = async () => {
+      const state = (await (await fetch(`${lab.simulator.url}/sim/state`)).json()) as { calls: Record<string, number> };
+      return state.calls['GET /payments/:id'];
+    };
+    const handle = await start();
+    await eventually('it was asked', async () => (await handle.query(paymentStateQuery)).waiting_for === 'gateway');
+    await lab.control('faults', {}, 'PUT');
+    for (const n of [2, 3]) {
+      await seedEvent(lab.db.pool, { id: `evt_${n}`, paymentId: 'pay_1', orderId: 'ord_1' });
+      await handle.signal(paymentEventSignal, `evt_${n}`);
+      const call = { source: 'sim', paymentId: 'pay_1', orderId: 'ord_1', caller: `browser_${n}` };
+      expect(await confirmPayment(env.client.workflow, call)).toBe('pending');
+    }
+    expect(await calls()).toBe(1);
+    await env.sleep('11 minutes');
+    expect(await handle.result()).toBe('marked_paid');
+    expect(await calls()).toBe(2);
   });
 });
