@@ -72,7 +72,7 @@ export function createSettlePayment(deps: Dependencies) {
     } else if (applied.outcome !== null) deps.metrics.paymentsApplied.inc({ outcome: applied.outcome });
     deps.wakeRelay();
     // Events that all go on waiting are no reason to look again at once, unless others have not been looked at at all.
-    const waiting = applied.pendingEvents + applied.heldEvents;
+    const waiting = shown.unread === null ? applied.pendingEvents + applied.heldEvents : work.events.length;
     const fresh = work.events.every((event) => event.nextLookAt === null);
     const more = work.more && (waiting < work.events.length || fresh);
     const patience = shown.unread?.retryAfterMs ?? 0;

@@ -63,7 +63,10 @@ export async function postponeEvents(
       looks.map(({ held }) => (held ? 'held' : 'pending')),
     ],
   );
-  await clearLookAgain(tx, source, events);
+  const askedAgainMs = nextUnreadLookMs(Infinity, unread?.retryAfterMs ?? 0);
+  const asked = unread == null ? [] : events.filter((event) => !unfinished.includes(event));
+  await clearLookAgain(tx, source, unread == null ? events : unfinished);
+  await keepAsked(tx, source, asked, new Date(at.getTime() + askedAgainMs));
   const over = looks.filter(({ held }) => held);
   const [first] = over;
   if (first !== undefined) {
@@ -80,6 +83,7 @@ export async function postponeEvents(
   // What the gateway shows, and goes on not showing, needs no run that waits: the schedule that looks for unfinished work begins one.
   const awaited = unread != null ? looks : looks.filter(({ held }) => !held);
   const waits = awaited.map(({ nextAt }) => Math.max(0, nextAt.getTime() - at.getTime()));
+  if (asked.length > 0) waits.push(askedAgainMs);
   const soonest = waits.length === 0 ? null : Math.min(...waits);
   return {
     pending: looks.length - over.length,
@@ -92,6 +96,14 @@ export async function postponeEvents(
 /** Once all of it is before a person, it waits its hour; until then a gateway that is back is noticed earlier. */
 function waitUnread(soonest: number, allHeld: boolean, { retryAfterMs }: UnreadPayment): number {
   return allHeld ? soonest : nextUnreadLookMs(soonest, retryAfterMs);
+}
+
+/** Who asked for a look at what was done before has had none: that is asked for until the payment can be read. */
+async function keepAsked(tx: PoolClient, source: string, events: readonly WaitingEvent[], nextAt: Date): Promise<void> {
+  if (events.length === 0) return;
+  await tx.query(`update webhook_events set next_look_at = $3 where source = $1 and event_id = any($2)`, [
+    ...[source, events.map((event) => event.eventId), nextAt.toISOString()],
+  ]);
 }
 
 function nextLook(event: WaitingEvent, at: Date, unread: boolean) {

@@ -52,9 +52,9 @@ async function settle(
     ...{ metrics: createMetrics(), log: createLogger('silent', 'test'), wakeRelay: () => undefined },
   } as unknown as Dependencies);
   const input = { source: 'sim', paymentId: 'pay_1', callers, look: true, at };
-  const seen = (await new MockActivityEnvironment({ attempt, isLocal }).run(step, input)) as SettledPayment | null;
+  const seen: unknown = await new MockActivityEnvironment({ attempt, isLocal }).run(step, input);
   if (seen === null) throw new Error('Nothing asked for a look.');
-  return seen;
+  return seen as SettledPayment;
 }
 
 /** Looks as its workflow does, each time when it said it would. */
@@ -164,6 +164,25 @@ describe('a look that fails', () => {
       { state: 'processed', n: 1_100 },
     ]);
     expect(await rows('select status from dead_letters')).toEqual([{ status: 'recovered' }]);
+  });
+
+  it('forgets nobody who asked for a look at what was done before', async () => {
+    await event();
+    answer = settled(GOOD);
+    const at = Date.now();
+    await settle(at);
+    await replayEvent(db.pool, 'sim', 'evt_1');
+    answer = failing;
+    expect((await settle(at)).nextLookMs).toBe(5 * MINUTE);
+    expect(await rows('select state, look_again_at is not null as asked from webhook_events')).toEqual([
+      { state: 'processed', asked: true },
+    ]);
+    answer = settled(GOOD);
+    expect((await settle(at + 5 * MINUTE)).nextLookMs).toBeNull();
+    expect(await rows('select state, look_again_at from webhook_events')).toEqual([
+      { state: 'processed', look_again_at: null },
+    ]);
+    expect(await rows('select from dead_letters')).toEqual([]);
   });
 
   it('waits as long as the gateway asks for, and keeps nobody waiting for that', async () => {
