@@ -9,6 +9,7 @@ import { applyCapture } from './apply-capture.ts';
 import type { AppliedPayment, PaymentToApply } from './apply-payment.ts';
 import { applyShownRefunds } from './apply-shown-refunds.ts';
 import { followCardPayment } from './follow-card-payment.ts';
+import { holdChangedAmount } from './hold-changed-amount.ts';
 import { holdPayment } from './hold-payment.ts';
 import type { LockedOrder } from './lock-order.ts';
 import type { LockedPayment } from './lock-payment.ts';
@@ -59,6 +60,7 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
     ...{ source, paymentId, orderId, status, cause, reference: facts.reference ?? known?.reference ?? null },
   });
   if (hold !== null) await holdPayment(tx, step, hold, captured);
+  const changed = await holdChangedAmount(tx, step);
   // Money that is held is neither under way nor for this order: nothing of it stands in the order's status, whatever came before.
   if (order !== null && (status !== 'captured' || outcome === 'held_for_review')) {
     await updateUnpaidOrder(tx, { ...input, order, cause });
@@ -78,7 +80,7 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
     : { order: current, changed: [] };
   const settled = await settleEvents(tx, step, {
     ...{ order: refunds.order, outcome: outcome ?? 'pending', winner: fresh ? (winner?.event ?? null) : null },
-    ...{ events: finished, reason: hold },
+    ...{ events: finished, reason: hold, changed },
   });
   const waiting =
     waits && hold === null
@@ -90,6 +92,7 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
     orderId,
     callerOutcomes: callerOutcomes(step, fresh ? (winner?.cause ?? null) : null, outcome ?? 'pending'),
     pendingEvents: settled.pending + waiting.pending,
+    heldEvents: settled.heldEvents,
     waitingFor: waits && hold === null ? 'order' : settled.pending > 0 ? 'gateway' : null,
     nextLookMs: least(settled.nextLookMs, waiting.nextLookMs),
     needsHuman: outcome === 'held_for_review' || settled.held,

@@ -5,6 +5,8 @@ import { topUpOf } from '../domain/keys.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
 import type { PaymentStatus } from '../domain/payment-states.ts';
 import type { Policies } from '../domain/policies.ts';
+import { nextUnreadLookMs } from '../domain/look-schedule.ts';
+import type { UnreadPayment } from '../domain/unread-payment.ts';
 import { sortEvents, type SortedEvents } from '../domain/sort-events.ts';
 import { applyFacts, type PaymentStep } from './apply-facts.ts';
 import { applyTopUpFacts } from './apply-top-up-facts.ts';
@@ -15,7 +17,7 @@ import { lockEvents } from './lock-events.ts';
 import { lockOrderOrItsAbsence } from './lock-order.ts';
 import { lockPayment, lockPaymentOrItsAbsence, type LockedPayment } from './lock-payment.ts';
 import { inTransaction } from './pool.ts';
-import { postponeEvents } from './postpone-events.ts';
+import { postponeEvents, recoverPostponed } from './postpone-events.ts';
 import type { WaitingEvent } from './read-payment-work.ts';
 
 export interface PaymentToApply {
@@ -28,6 +30,8 @@ export interface PaymentToApply {
   readonly callers: readonly string[];
   /** What the gateway shows; null where it does not know the payment. */
   readonly facts: PaymentFacts | null;
+  /** Why the gateway could not be asked; then nothing is known of what it shows. */
+  readonly unread?: UnreadPayment | null;
   /** Null: they were not asked for. */
   readonly refunds: readonly RefundFacts[] | null;
   /** The disputes that events are about; null where the gateway shows none: then the events are the truth. */
@@ -47,6 +51,8 @@ export interface AppliedPayment {
   /** Of each caller; one of all callers and events gets `marked_paid`. */
   readonly callerOutcomes: Readonly<Record<string, PaymentOutcome>>;
   readonly pendingEvents: number;
+  /** Events that are before a person and are looked at again by themselves. */
+  readonly heldEvents: number;
   readonly waitingFor: 'order' | 'gateway' | null;
   /** When to look again by itself, in milliseconds from `at`; null: nothing is awaited. */
   readonly nextLookMs: number | null;
@@ -81,6 +87,7 @@ export async function applyPayment(pool: Pool, asked: PaymentToApply): Promise<A
     const step = { input, facts: input.facts, sorted, orderId, order, known };
     const topUp = topUpOf(input.facts.reference ?? known?.reference ?? null);
     const applied = topUp === null ? await applyFacts(tx, step) : await applyTopUpFacts(tx, step, topUp);
+    await recoverPostponed(tx, input);
     return withAuthorization(tx, step, applied);
   });
 }
@@ -101,7 +108,7 @@ async function withAuthorization(tx: PoolClient, step: PaymentStep, applied: App
   return moves.length === 0 ? applied : { ...applied, changedMoves: [...applied.changedMoves, ...moves] };
 }
 
-/** The gateway does not know the payment, or only events that contradict its object came: nothing is applied. */
+/** The gateway does not know the payment, or cannot be asked, or only events that contradict its object came: nothing is applied. */
 async function leaveAsItIs(
   tx: PoolClient,
   input: PaymentToApply,
@@ -110,6 +117,7 @@ async function leaveAsItIs(
 ): Promise<AppliedPayment> {
   const claiming = await postponeEvents(tx, input, [...sorted.claimingMore, ...sorted.settled]);
   const outcome = known?.outcome ?? null;
+  const waitsForOrder = input.unread != null && known?.waitingFor === 'order';
   return {
     status: known?.status ?? null,
     outcome,
@@ -117,9 +125,9 @@ async function leaveAsItIs(
     callerOutcomes: Object.fromEntries(
       input.callers.map((caller) => [caller, outcome === null ? 'pending' : outcomeForOthers(outcome)]),
     ),
-    pendingEvents: claiming.pending,
-    waitingFor: claiming.pending > 0 ? 'gateway' : null,
-    nextLookMs: claiming.nextLookMs,
+    ...{ pendingEvents: claiming.pending, heldEvents: claiming.held },
+    waitingFor: claiming.pending > 0 || (input.unread != null && claiming.held > 0) ? 'gateway' : null,
+    nextLookMs: claiming.nextLookMs ?? (waitsForOrder ? nextUnreadLookMs(Infinity, 0) : null),
     needsHuman: claiming.held > 0 || sorted.conflicting.length > 0,
     changedRefunds: [],
     changedMoves: [],
@@ -133,8 +141,17 @@ async function ignoreOtherMode(
 ): Promise<AppliedPayment> {
   const reason = `The gateway's object is of the other mode; this source is ${input.mode}.`;
   await finishEvents(tx, input, [...sorted.settled, ...sorted.claimingMore], () => reason, 'ignored');
+  await recoverPostponed(tx, input);
   return {
-    ...{ status: null, outcome: null, orderId: null, pendingEvents: 0, waitingFor: null, nextLookMs: null },
+    ...{
+      status: null,
+      outcome: null,
+      orderId: null,
+      pendingEvents: 0,
+      heldEvents: 0,
+      waitingFor: null,
+      nextLookMs: null,
+    },
     callerOutcomes: Object.fromEntries(input.callers.map((caller) => [caller, 'not_payable'])),
     needsHuman: false,
     changedRefunds: [],

@@ -7,6 +7,7 @@ import type { PaymentStep } from './apply-facts.ts';
 import type { AppliedPayment } from './apply-payment.ts';
 import { applyShownRefunds } from './apply-shown-refunds.ts';
 import { followCardPayment } from './follow-card-payment.ts';
+import { holdChangedAmount } from './hold-changed-amount.ts';
 import { openDeadLetter } from './open-dead-letter.ts';
 import type { Tx } from './pool.ts';
 import { postToLedger } from './post-to-ledger.ts';
@@ -47,6 +48,7 @@ export async function applyTopUpFacts(tx: Tx, step: PaymentStep, topUpId: string
       : { changed: [] };
   const settled = await settleEvents(tx, step, {
     ...{ order: null, outcome, winner: winner?.event ?? null, events, reason: null },
+    changed: await holdChangedAmount(tx, step),
   });
   return {
     ...{ status, outcome, orderId: null },
@@ -54,6 +56,7 @@ export async function applyTopUpFacts(tx: Tx, step: PaymentStep, topUpId: string
       input.callers.map((caller) => [caller, caller === winner?.cause ? outcome : outcomeForOthers(outcome)]),
     ),
     pendingEvents: settled.pending,
+    heldEvents: settled.heldEvents,
     waitingFor: settled.pending > 0 ? 'gateway' : null,
     nextLookMs: settled.nextLookMs,
     needsHuman: outcome === 'held_for_review' || settled.held,

@@ -1,5 +1,6 @@
 import { decidedBy } from '../domain/by-person.ts';
 import { deadLetterChoices, type DeadLetterChoice, type DeadLetterKind } from '../domain/dead-letter-choices.ts';
+import { deadLetterId } from '../domain/keys.ts';
 import type { Policies } from '../domain/policies.ts';
 import { announce } from './announce.ts';
 import { decideDelivery } from './decide-delivery.ts';
@@ -117,10 +118,15 @@ async function follow(tx: Tx, row: DecidedRow, decision: Decision, policies: Pol
     case 'unknown_at_gateway':
       return decideHeldPayment(tx, row, decision, policies);
     case 'event_unreadable':
-      return decideHeldEvent(tx, row, decision);
+      // A payment of which the gateway shows no amount, or another one than before, waits with all its events.
+      return isOfPayment(row) ? decideHeldPayment(tx, row, decision, policies) : decideHeldEvent(tx, row, decision);
     case 'delivery_failed':
       return decideDelivery(tx, row, decision);
     case 'refunds_exceed_captured':
       return releaseUnsentRefunds(tx, row);
   }
+}
+
+function isOfPayment({ id, source, paymentId }: DecidedRow): boolean {
+  return source !== null && paymentId !== null && id === deadLetterId('event_unreadable', source, paymentId);
 }

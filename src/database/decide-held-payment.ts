@@ -113,13 +113,18 @@ async function count(
   }
 }
 
+/** By its events that wait; by its newest one where none does, which repeats nothing. */
 async function lookAgain(tx: Tx, { source, paymentId }: HeldPayment): Promise<void> {
-  await tx.query(
-    `update webhook_events
+  const asked = await tx.query(
+    `with newest as (select event_id from webhook_events where source = $1 and payment_id = $2
+                     order by received_at desc, event_id limit 1)
+     update webhook_events
      set look_again_at = date_trunc('milliseconds', clock_timestamp()), handed_over_at = null, next_look_at = null
-     where source = $1 and payment_id = $2 and state in ('held', 'pending')`,
+     where source = $1 and payment_id = $2 and (state in ('held', 'pending') or event_id = (select event_id from newest))`,
     [source, paymentId],
   );
+  if (asked.rowCount === 0)
+    notPossible('No event asks for a look at this payment: confirm it, which looks, or give up.');
 }
 
 /** A decided event becomes processed, or ignored when it was given up; either way it gets its row at the gate. */

@@ -10,6 +10,8 @@ export interface EventToHold {
   readonly reason: string;
   /** Whether the event needs a dead letter of its own; otherwise its payment has one. */
   readonly deadLetter: boolean;
+  /** When it is looked at again by itself; unless given, only when somebody asks for it. */
+  readonly nextLookAt?: Date;
 }
 
 /** Puts events before a human: they wait for a decision, and no gate row says that they were acted on (C1). */
@@ -21,10 +23,15 @@ export async function holdEvents(
   const unfinished = holds.filter(({ event }) => event.state === 'pending' || event.state === 'held');
   if (unfinished.length > 0) {
     await tx.query(
-      `update webhook_events e set state = 'held', last_error = h.reason, next_look_at = null
-       from unnest($2::text[], $3::text[]) as h (event_id, reason)
+      `update webhook_events e set state = 'held', last_error = h.reason, next_look_at = h.next_look_at
+       from unnest($2::text[], $3::text[], $4::timestamptz[]) as h (event_id, reason, next_look_at)
        where e.source = $1 and e.event_id = h.event_id`,
-      [source, unfinished.map(({ event }) => event.eventId), unfinished.map(({ reason }) => reason)],
+      [
+        source,
+        unfinished.map(({ event }) => event.eventId),
+        unfinished.map(({ reason }) => reason),
+        unfinished.map(({ nextLookAt }) => nextLookAt?.toISOString() ?? null),
+      ],
     );
   }
   for (const { event, reason } of unfinished.filter((hold) => hold.deadLetter)) {

@@ -21,7 +21,7 @@ export async function lockEvents(
     `select e.event_id, e.state, e.attempts, e.next_look_at
      from webhook_events e
      join unnest($2::text[], $3::timestamptz[]) as read (event_id, look_again_at) on read.event_id = e.event_id
-     where e.source = $1 and (e.state = 'pending' or e.look_again_at = read.look_again_at)
+     where e.source = $1 and (e.state = 'pending' or e.look_again_at = read.look_again_at or e.state = 'held' and e.next_look_at is not null)
      order by e.event_id for no key update of e`,
     [source, events.map((event) => event.eventId), events.map((event) => event.lookAgainAt)],
   );

@@ -37,6 +37,8 @@ export async function openDeadLetter(tx: PoolClient, d: DeadLetter): Promise<voi
      on conflict (id) do update set
        last_error = excluded.last_error,
        order_id = coalesce(excluded.order_id, dead_letters.order_id),
+       event_id = coalesce(dead_letters.event_id, excluded.event_id),
+       amount = coalesce(excluded.amount, dead_letters.amount), currency = coalesce(excluded.currency, dead_letters.currency),
        status = 'open', closed_at = null, decision = null,
        since = case when dead_letters.status = 'open' then dead_letters.since else now() end
      returning (select status from before) as before`,

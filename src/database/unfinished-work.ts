@@ -46,7 +46,13 @@ const UNFINISHED: Readonly<Record<string, string>> = {
       union all
       select payment_id, order_id from webhook_events
       where source = $1 and payment_id is not null and (state = 'pending' or look_again_at is not null)
-        and received_at < now() - ${GRACE}) as waiting
+        and received_at < now() - ${GRACE}
+      union all
+      -- before a person, and looked at all the same
+      select d.payment_id, d.order_id from dead_letters d
+      where d.source = $1 and d.status = 'open' and d.kind in ('unknown_at_gateway', 'event_unreadable')
+        and exists (select from webhook_events e where e.source = d.source and e.payment_id = d.payment_id
+                    and e.state = 'held' and e.next_look_at < now())) as waiting
     group by payment_id`,
   'refund.requested': `
     select m.id as key, m.id as aggregate_id,

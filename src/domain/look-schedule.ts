@@ -20,6 +20,31 @@ export function nextGatewayLookMs(looksDone: number): number | null {
   return GATEWAY_LOOKS_MS[looksDone] ?? null;
 }
 
+/** A payment that cannot be read is asked for at least this often, while its events wait: a gateway that is back is noticed by then. */
+const UNREAD_LOOK_MS = 5 * MINUTE;
+/** Once a person has been told, what cannot be read is looked at hourly: it costs little, and mends itself. */
+const UNREAD_HELD_LOOK_MS = HOUR;
+/** What the gateway can be read and does not show is asked for once a day: it seldom changes its mind by then. */
+const UNSHOWN_HELD_LOOK_MS = 24 * HOUR;
+
+/**
+ * When the payment is looked at again whose events wait for `waitMs`, as it cannot be read at all. Looks in between change nothing of
+ * when a person is told.
+ */
+export function nextUnreadLookMs(waitMs: number, retryAfterMs: number): number {
+  return Math.max(Math.min(waitMs, UNREAD_LOOK_MS), quietMs(retryAfterMs));
+}
+
+/** How long a gateway's Retry-After is kept to: a payment is not out of sight for longer than this. */
+export function quietMs(retryAfterMs: number): number {
+  return Math.min(retryAfterMs, HOUR);
+}
+
+/** When what is before a person already is looked at again by itself, in milliseconds. */
+export function nextHeldLookMs(unread: boolean): number {
+  return unread ? UNREAD_HELD_LOOK_MS : UNSHOWN_HELD_LOOK_MS;
+}
+
 /**
  * The next look for an order that does not exist yet: at growing intervals, then hourly, and once more at the deadline.
  *

@@ -11,6 +11,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { SettledPayment } from '../activities/settle-payment.ts';
+import { outcomeForOthers } from '../domain/decide-capture.ts';
 import { parsePaymentWorkflowId, refundWorkflowId } from '../domain/keys.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
 import { handleDecisions } from './handle-decisions.ts';
@@ -76,6 +77,15 @@ export async function processPayment(): Promise<PaymentOutcome | null> {
 
   handleUnknownSignals();
 
+  /** What comes meanwhile waits for the next look; who asks hears at once what is known. */
+  async function keepQuiet({ outcome }: SettledPayment, ms: number): Promise<void> {
+    for (const until = Date.now() + ms; Date.now() < until;) {
+      await condition(() => callers.length > 0, until - Date.now());
+      for (const caller of callers) answers.set(caller, outcome === null ? 'pending' : outcomeForOthers(outcome));
+      callers = [];
+    }
+  }
+
   // A handler may have been set off by the very task that started the run: let it be heard before the first look.
   await condition(() => wakes > 0, '100ms');
   let timerFired = wakes === 0;
@@ -93,6 +103,7 @@ export async function processPayment(): Promise<PaymentOutcome | null> {
       for (const caller of asking) answers.set(caller, seen.callerOutcomes[caller] ?? 'pending');
       tellPeople(whatPeopleSee(payment, seen));
       await tellMoves(seen);
+      if (seen.quietMs !== undefined) await keepQuiet(seen, seen.quietMs);
       if (seen.more) {
         wakes += 1;
         // One local activity after the other keeps the task open, and nobody else is heard for up to eight seconds.
@@ -107,7 +118,7 @@ export async function processPayment(): Promise<PaymentOutcome | null> {
     if (wakes > 0) continue;
     const nextLookMs = settled?.nextLookMs ?? null;
     if (nextLookMs !== null) {
-      timerFired = !(await condition(() => wakes > 0, Math.max(1, nextLookMs)));
+      timerFired = !(await condition(() => wakes > 0, Math.max(1, nextLookMs - (settled?.quietMs ?? 0))));
       continue;
     }
     // What arrives while the last handlers finish is looked at before the run ends.

@@ -72,16 +72,12 @@ export const confirm = (lab: PaymentLab, key: string) =>
     ),
   });
 
-/** The gateway cannot be asked about payments; the run waits in the activity that goes on trying. */
+/** The gateway cannot be asked about payments; the run waits for its next look. */
 export async function whileGatewayIsDown(lab: PaymentLab, key: string): Promise<string> {
   await orderAndPayment(lab, key);
   await lab.control('faults', { error_before: { calls: ['payments.reads'], status: 503 } }, 'PUT');
   const workflowId = await webhook(lab, key);
-  const handle = lab.client.workflow.getHandle(workflowId);
-  await eventually(
-    'an ordinary activity goes on trying',
-    async () => (await handle.describe()).raw.pendingActivities?.length === 1,
-  );
+  await paymentWaits(lab, workflowId, 'gateway');
   return workflowId;
 }
 

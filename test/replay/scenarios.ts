@@ -92,8 +92,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await lab.control(`payments/pay_${key}/capture`, { deliver: false });
     return ended(id);
   },
-  'process-payment.gateway-down': async (lab, key) => waiting(await whileGatewayIsDown(lab, key)),
-  'process-payment.gateway-back': async (lab, key) => {
+  'process-payment.unread-as-gateway-is-down': async (lab, key) => waiting(await whileGatewayIsDown(lab, key)),
+  'process-payment.unread-until-gateway-is-back': async (lab, key) => {
     const id = await whileGatewayIsDown(lab, key);
     await lab.control('faults', {}, 'PUT');
     return ended(id);

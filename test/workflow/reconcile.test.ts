@@ -42,7 +42,7 @@ const WAITS: readonly (readonly [
     (key) => `orders where id = 'ord_${key}' and status = 'paid'`,
   ],
   [
-    'process-payment.gateway-down',
+    'process-payment.unread-as-gateway-is-down',
     () => lab.control('faults', {}, 'PUT'),
     (key) => `orders where id = 'ord_${key}' and status = 'paid'`,
   ],

@@ -76,7 +76,7 @@ describe('a run that is cancelled', () => {
     expect(await lab.refundsAtGateway(`pay_${key}`)).toMatchObject([{ amount: 10_000, status: 'succeeded' }]);
   });
 
-  it.each(['process-payment.gateway-down', 'process-payment.waits-for-the-gateway'])(
+  it.each(['process-payment.unread-as-gateway-is-down', 'process-payment.waits-for-the-gateway'])(
     'in the middle of a payment loses nothing: its event is still there, and the next run pays (%s)',
     async (scenario) => {
       const key = `cancelled_${scenario.replaceAll(/[^a-z]/g, '_')}`;
