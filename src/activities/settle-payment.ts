@@ -54,6 +54,7 @@ export function createSettlePayment(deps: Dependencies) {
     const known = work.payment;
     const applied = await applyPayment(deps.pool, {
       ...{ source, mode, paymentId, callers, policies: deps.policies },
+      otherModeSources: [...deps.sources].flatMap(([name, other]) => (other.mode === mode ? [] : [name])),
       ...shown,
       events: work.events,
       knownOrderId: known?.decided === true ? known.orderId : (shown.facts?.orderId ?? known?.orderId ?? null),

@@ -53,15 +53,26 @@ export async function applyCapture(tx: PoolClient, decision: CaptureDecision, c:
         paymentId: c.paymentId,
         amount: c.amount,
         currency: c.currency,
-        lastError:
-          decision.kind === 'wrong_currency'
-            ? `The payment was captured in ${c.currency}, but the order is due in ${c.order.currency}.`
-            : `The payment was captured after the order was ${c.order.status}.`,
+        lastError: whyHeld(decision.kind, c),
       });
       return c.order;
     case 'wait_for_order':
     case 'nothing':
       return c.order;
+  }
+}
+
+function whyHeld(
+  kind: 'wrong_currency' | 'late_capture' | 'order_not_payable',
+  { currency, order, source }: CaptureToApply,
+): string {
+  switch (kind) {
+    case 'wrong_currency':
+      return `The payment was captured in ${currency}, but the order is due in ${order.currency}.`;
+    case 'late_capture':
+      return `The payment was captured after the order was ${order.status}.`;
+    case 'order_not_payable':
+      return `${source} and the account that the order is paid at are of different modes, one live and one test: nothing was counted. See why it names this order, and give it back or give up.`;
   }
 }
 

@@ -11,6 +11,7 @@ import { applyShownRefunds } from './apply-shown-refunds.ts';
 import { followCardPayment } from './follow-card-payment.ts';
 import { holdChangedAmount } from './hold-changed-amount.ts';
 import { holdPayment } from './hold-payment.ts';
+import { isOfOtherMode } from './is-of-other-mode.ts';
 import type { LockedOrder } from './lock-order.ts';
 import type { LockedPayment } from './lock-payment.ts';
 import { recoverDeadLetters } from './open-dead-letter.ts';
@@ -37,7 +38,9 @@ export async function applyFacts(tx: PoolClient, step: PaymentStep): Promise<App
   const { source, paymentId } = input;
   const status = paymentStatusAfter(known?.status ?? null, facts.status);
   const captured = capturedMoney(status, facts, known);
-  const decision = decide(step, status, captured);
+  const otherMode =
+    captured !== null && order !== null && (await isOfOtherMode(tx, order.id, input.otherModeSources ?? []));
+  const decision = decide(step, status, captured, otherMode);
   const waits = decision?.action === 'wait_for_order';
   const paymentEvents = sorted.settled.filter((event) => event.subject !== 'dispute');
   const hold = waits ? unmatchedReason(step) : status === 'captured' && captured === null ? LACKS_AMOUNT : null;
@@ -120,11 +123,13 @@ function decide(
   { input, order, known }: PaymentStep,
   status: PaymentStatus,
   capture: { amount: bigint; currency: string } | null,
+  otherMode: boolean,
 ): CaptureDecision | null {
   if (status !== 'captured' || capture === null) return null;
   // Held for a reason that only a person can lift: looking again does not decide it anew.
   const held = known?.outcome === 'held_for_review' && order !== null && known.orderId === order.id;
-  if (held && order.currency !== capture.currency) return { action: 'nothing', outcome: 'held_for_review' };
+  if (held && (otherMode || order.currency !== capture.currency))
+    return { action: 'nothing', outcome: 'held_for_review' };
   if (held && (order.status === 'cancelled' || order.status === 'expired') && input.policies.lateCapture === 'review') {
     return { action: 'nothing', outcome: 'held_for_review' };
   }
@@ -134,6 +139,7 @@ function decide(
     counted: known?.counted != null,
     automaticRefund: known?.automaticRefund ?? null,
     lateCapture: input.policies.lateCapture,
+    otherMode,
   });
 }
 
@@ -156,7 +162,7 @@ async function applyDecision(
   });
   if (decision.action !== 'nothing' && decision.action !== 'hold') {
     // What the payment was held for is there now: its order, or its amount; or the policy changed.
-    const reasons = ['unmatched_payment', 'event_unreadable', 'late_capture', 'wrong_currency'];
+    const reasons = ['unmatched_payment', 'event_unreadable', 'late_capture', 'wrong_currency', 'order_not_payable'];
     await recoverDeadLetters(
       tx,
       reasons.map((kind) => deadLetterId(kind, source, paymentId)),

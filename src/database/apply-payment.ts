@@ -23,6 +23,8 @@ import type { WaitingEvent } from './read-payment-work.ts';
 export interface PaymentToApply {
   readonly source: string;
   readonly mode: Mode;
+  /** Configured accounts of the other mode; without, there are none. */
+  readonly otherModeSources?: readonly string[];
   readonly paymentId: string;
   /** The events that were received before the fetch began; it covers them all. */
   readonly events: readonly WaitingEvent[];

@@ -18,6 +18,8 @@ export interface CaptureToDecide {
   /** The refund that the machine has reserved for this payment, if any. */
   readonly automaticRefund: 'extra_capture' | 'late_capture' | null;
   readonly lateCapture: Policies['lateCapture'];
+  /** The order is paid, or prepared to be paid, at an account of the other mode: test money is none, and live money no test (A8). */
+  readonly otherMode: boolean;
 }
 
 /** What to do about a capture; each is carried out by one branch of the money transaction. */
@@ -28,7 +30,11 @@ export type CaptureDecision =
       readonly outcome: 'extra_payment' | 'not_payable';
       readonly kind: 'extra_capture' | 'late_capture';
     }
-  | { readonly action: 'hold'; readonly outcome: 'held_for_review'; readonly kind: 'wrong_currency' | 'late_capture' }
+  | {
+      readonly action: 'hold';
+      readonly outcome: 'held_for_review';
+      readonly kind: 'wrong_currency' | 'late_capture' | 'order_not_payable';
+    }
   | { readonly action: 'wait_for_order' }
   | { readonly action: 'nothing'; readonly outcome: PaymentOutcome };
 
@@ -42,12 +48,15 @@ export function decideCapture({
   counted,
   automaticRefund,
   lateCapture,
+  otherMode,
 }: CaptureToDecide): CaptureDecision {
   // Asked first and always: a payment that counts is never given back as extra, whatever the order looks like by now.
   if (counted) return { action: 'nothing', outcome: 'already_paid_same_payment' };
   if (automaticRefund === 'extra_capture') return { action: 'nothing', outcome: 'extra_payment' };
   if (automaticRefund === 'late_capture') return { action: 'nothing', outcome: 'not_payable' };
   if (order === null) return { action: 'wait_for_order' };
+  // Never extra either: nothing of one mode makes something of the other superfluous.
+  if (otherMode) return { action: 'hold', outcome: 'held_for_review', kind: 'order_not_payable' };
   if (order.status === 'paid') return { action: 'refund', outcome: 'extra_payment', kind: 'extra_capture' };
   if (!PAYABLE_ORDER_STATUSES.includes(order.status)) {
     return lateCapture === 'refund'

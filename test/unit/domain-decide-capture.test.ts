@@ -21,7 +21,14 @@ for (const status of [null, ...ORDER_STATUSES])
         for (const lateCapture of ['refund', 'review'] as const)
           for (const amount of [1n, 5_999n, 6_000n, 6_001n, 20_000n]) {
             const order = status && { status, currency: 'EUR', amountDue: DUE, amountPaid: PAID_BEFORE };
-            CASES.push({ order, capture: { amount, currency }, counted, automaticRefund, lateCapture });
+            CASES.push({
+              order,
+              capture: { amount, currency },
+              counted,
+              automaticRefund,
+              lateCapture,
+              otherMode: false,
+            });
           }
 
 interface Decided {
@@ -117,6 +124,7 @@ function carryOut(world: World, payment: Payment): void {
     counted: world.counted.has(payment.id),
     automaticRefund: world.refunded.get(payment.id) ?? null,
     lateCapture: payment.lateCapture,
+    otherMode: false,
   });
   if (decision.action === 'count') {
     world.paid += payment.amount;
@@ -204,4 +212,12 @@ describe('the outcome of a payment', () => {
       if (outcome !== 'marked_paid' && outcome !== 'partially_paid') expect(outcomeForOthers(outcome)).toBe(outcome);
     }
   });
+});
+
+it('of the other mode than its order is before a person, whatever the order is, and is never counted nor given back', () => {
+  for (const about of CASES.filter((c) => isNew(c) && c.order !== null)) {
+    expect(decideCapture({ ...about, otherMode: true })).toEqual({
+      ...{ action: 'hold', outcome: 'held_for_review', kind: 'order_not_payable' },
+    });
+  }
 });

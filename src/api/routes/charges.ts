@@ -3,6 +3,7 @@ import { reserveCharge, type ChargeRequest } from '../../database/reserve-charge
 import { Problem } from '../../domain/problem.ts';
 import { getMove } from '../get-move.ts';
 import { defineRoute } from '../route.ts';
+import { refuseOtherMode } from '../refuse-other-mode.ts';
 import { runMoneyMove } from '../run-money-move.ts';
 import { charge, newCharge } from '../schemas/money.ts';
 import { sourceThat } from '../source-that.ts';
@@ -32,6 +33,7 @@ export const createCharge = defineRoute({
         asked: { source, order_id: orderId, customer_id: customerId, payment_method: paymentMethod, amount, currency },
         async reserve(tx, id) {
           sourceThat(deps, 'chargesSavedCards', source);
+          await refuseOtherMode(deps, tx, orderId, source);
           const requestedBy = client;
           await reserve(tx, { id, source, orderId, customerId, paymentMethod, amount, currency, requestedBy });
         },

@@ -7,6 +7,7 @@ import { Problem } from '../../domain/problem.ts';
 import { completeReservation } from '../complete-reservation.ts';
 import { mistake } from '../mistakes.ts';
 import { defineRoute, json } from '../route.ts';
+import { refuseOtherMode } from '../refuse-other-mode.ts';
 import { runIdempotent } from '../run-idempotent.ts';
 import { checkout, newCheckout } from '../schemas/order.ts';
 
@@ -36,6 +37,7 @@ export const checkOutOrder = defineRoute({
       { client, method: 'POST', path, key: idempotencyKey, sent },
       {
         async reserve(tx) {
+          await refuseOtherMode(deps, tx, orderId, body.source);
           const returnUrl = body.return_url ?? null;
           const reserved = await reserveCheckout(tx, { orderId, source: body.source, returnUrl });
           if (reserved === 'not_found') throw new Problem('not_found', 'There is no order of this id.');
