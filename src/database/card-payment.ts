@@ -2,7 +2,7 @@ import { noteAnswered } from './gateway-call.ts';
 import { lockOrder } from './lock-order.ts';
 import { lockPayment } from './lock-payment.ts';
 import type { MoneyStatus } from './money-move.ts';
-import { inTransaction, type Db, type Pool } from './pool.ts';
+import { inTransaction, type Db, type Pool, type Tx } from './pool.ts';
 import { savePayment } from './save-payment.ts';
 import { updateUnpaidOrder } from './update-unpaid-order.ts';
 
@@ -46,27 +46,37 @@ export async function recordPlacedCardPayment(
   paymentId: string,
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
-    const order = card.orderId === null ? null : await lockOrder(tx, card.orderId);
-    const { source, orderId, reference, amount, currency } = card;
-    const known = await lockPayment(tx, source, paymentId);
-    const purpose = kind === 'charge' ? 'order' : 'top_up';
-    await tx.query(
-      `update ${kind === 'charge' ? 'charges' : 'top_ups'} set payment_id = coalesce(payment_id, $2), updated_at = now() where id = $1`,
-      [card.id, paymentId],
-    );
-    await noteAnswered(tx, reference);
-    if (known !== null) {
-      await tx.query(
-        `update payments set reference = $3, order_id = coalesce(order_id, $4), purpose = $5, updated_at = now()
-         where source = $1 and payment_id = $2 and reference is null`,
-        [source, paymentId, reference, orderId, purpose],
-      );
-      return;
-    }
-    await savePayment(tx, {
-      ...{ source, paymentId, known, orderId, reference, amount, currency, cause: reference },
-      ...{ status: 'pending', outcome: 'pending', keepOutcome: false, waitingFor: null, purpose },
-    });
-    if (order !== null) await updateUnpaidOrder(tx, { order, source, paymentId, cause: reference });
+    await placeCardPayment(tx, kind, card, paymentId);
   });
+}
+
+/** The same as a part of another transaction, which holds neither order nor payment yet, or both. */
+export async function placeCardPayment(
+  tx: Tx,
+  kind: CardPaymentKind,
+  card: CardPayment,
+  paymentId: string,
+): Promise<void> {
+  const order = card.orderId === null ? null : await lockOrder(tx, card.orderId);
+  const { source, orderId, reference, amount, currency } = card;
+  const known = await lockPayment(tx, source, paymentId);
+  const purpose = kind === 'charge' ? 'order' : 'top_up';
+  await tx.query(
+    `update ${kind === 'charge' ? 'charges' : 'top_ups'} set payment_id = coalesce(payment_id, $2), updated_at = now() where id = $1`,
+    [card.id, paymentId],
+  );
+  await noteAnswered(tx, reference);
+  if (known !== null) {
+    await tx.query(
+      `update payments set reference = $3, order_id = coalesce(order_id, $4), purpose = $5, updated_at = now()
+       where source = $1 and payment_id = $2 and reference is null`,
+      [source, paymentId, reference, orderId, purpose],
+    );
+    return;
+  }
+  await savePayment(tx, {
+    ...{ source, paymentId, known, orderId, reference, amount, currency, cause: reference },
+    ...{ status: 'pending', outcome: 'pending', keepOutcome: false, waitingFor: null, purpose },
+  });
+  if (order !== null) await updateUnpaidOrder(tx, { order, source, paymentId, cause: reference });
 }

@@ -2,6 +2,8 @@ import { decisionAbout } from '../domain/by-person.ts';
 import { parseMoneyWorkflowId, refundWorkflowId } from '../domain/keys.ts';
 import type { Policies } from '../domain/policies.ts';
 import { REFUND_COLUMNS, type RefundRow, type RefundedPayment } from './apply-refunds.ts';
+import { announce } from './announce.ts';
+import { placeCardPayment, readCardPayment } from './card-payment.ts';
 import { type Decision, type DecidedRow, notPossible } from './decide-dead-letter.ts';
 import { noteAnswered } from './gateway-call.ts';
 import { HOLDING_REFUNDS } from './holding-refunds.ts';
@@ -110,6 +112,9 @@ async function resolve(
     notPossible('The gateway says that it succeeded: only its own word takes that back.');
   if (move.status === 'failed') notPossible('It has failed: order a new attempt, or give it up.');
   const column = SEEN[move.kind];
+  const charged = outcome === 'succeeded' && (move.kind === 'charge' || move.kind === 'top_up');
+  if (charged && move.gatewayId === null && gatewayId === null)
+    notPossible('Say with gateway_id which payment at the gateway it became, so that its money is counted.');
   await tx.query(
     `update ${moneyTable(move.kind)} set status = $2, ${column === null ? '' : `${column} = coalesce(${column}, $3),`} last_error = null,
             failure_code = case when $2 = 'failed' then coalesce(failure_code, 'resolved_as_failed') end, updated_at = now()
@@ -117,6 +122,7 @@ async function resolve(
     [move.id, outcome, ...(column === null ? [] : [gatewayId])],
   );
   if (move.reference !== null) await noteAnswered(tx, move.reference);
+  if (charged) await haveLookedAt(tx, move, move.gatewayId ?? gatewayId ?? '');
   await history(tx, move, outcome, `seen at the gateway: ${outcome}`);
   // When the gateway refused it: `giveUpMove`.
   const failureAnnounced = move.status === 'needs_review' && move.failureCode !== null;
@@ -126,6 +132,16 @@ async function resolve(
       await settlePayout(tx, { ...payout, status: move.status }, outcome, null, { quiet: true, failureAnnounced });
   }
   if (move.kind === 'refund') await settle(tx, row, move, { outcome, failureAnnounced }, policies);
+}
+
+/** What the card was charged for is decided by the payment itself, which its workflow looks at (E4 starts it, as it starts all else). */
+async function haveLookedAt(tx: Tx, move: MoneyMove, paymentId: string): Promise<void> {
+  if (move.kind !== 'charge' && move.kind !== 'top_up') return;
+  const card = await readCardPayment(tx, move.kind, move.id);
+  if (card !== null) await placeCardPayment(tx, move.kind, card, paymentId);
+  const { source, orderId } = move;
+  const payload = { source, payment_id: paymentId, order_id: orderId };
+  await announce(tx, orderId, [{ eventType: 'payment.waits', aggregateId: paymentId, payload }]);
 }
 
 async function settle(

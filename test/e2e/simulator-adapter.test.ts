@@ -35,7 +35,7 @@ function refund(paymentId: string, more: Partial<RefundOrder> = {}): RefundOrder
 describe('what the gateway knows', () => {
   it('a payment is shown with all that it has', async () => {
     const id = await captured({ reference: 'checkout:1', mode: 'live', currency: 'jpy', amount: 500 });
-    await adapter.createRefund(refund(id, { amount: 200n }));
+    await adapter.createRefund(refund(id, { amount: 200n, currency: 'JPY' }));
     expect(await adapter.fetchPayment(id)).toEqual({
       paymentId: id,
       orderId: 'ord_1',
