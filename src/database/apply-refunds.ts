@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { RefundFacts } from '../domain/gateway-facts.ts';
-import { deadLetterId, gatewayRefundId, refundedPostingKey } from '../domain/keys.ts';
+import { deadLetterId, gatewayRefundId, importedRefundId, refundedPostingKey } from '../domain/keys.ts';
 import { formatMoney } from '../domain/money.ts';
 import type { AutomaticRefundKind } from '../domain/keys.ts';
 import { refundMayBecome, type RefundStatus } from '../domain/refund-states.ts';
@@ -74,7 +74,11 @@ export async function applyRefunds(
     if (row === undefined) {
       const replaced = rows.find((r) => r.supersededGatewayIds.includes(fact.refundId));
       // The outcome of an attempt before the one that a person ordered, unless it came about after all.
-      if (replaced !== undefined && (fact.status !== 'succeeded' || (await hadSucceeded(tx, replaced, fact)))) continue;
+      if (
+        replaced !== undefined &&
+        (fact.status !== 'succeeded' || (await hadSucceeded(tx, payment.source, replaced, fact)))
+      )
+        continue;
       row =
         replaced === undefined
           ? rows.find((r) => r.gatewayRefundId === null && r.reference !== null && r.reference === fact.reference)
@@ -86,7 +90,7 @@ export async function applyRefunds(
       unforeseen = true;
     } else if (row.status === 'failed' && fact.status === 'succeeded') {
       // Sent back by the bank: whoever shows it as done is behind.
-      if (await hadSucceeded(tx, row, fact)) continue;
+      if (await hadSucceeded(tx, payment.source, row, fact)) continue;
       row = await updateRefund(tx, row, fact);
       unforeseen = true;
     } else if (refundMayBecome(row.status, fact.status) || row.gatewayRefundId === null) {
@@ -124,7 +128,9 @@ async function askAboutOtherCurrency(tx: PoolClient, payment: RefundedPayment, f
 }
 
 /** Whether this object of the gateway's, of the refund's present attempt or one before, was booked as succeeded already. */
-async function hadSucceeded(tx: PoolClient, row: RefundRow, fact: RefundFacts): Promise<boolean> {
+async function hadSucceeded(tx: PoolClient, source: string, row: RefundRow, fact: RefundFacts): Promise<boolean> {
+  // What went back before a payment was imported is in the row that stands for it.
+  if (row.id === importedRefundId(source, fact.paymentId)) return true;
   const before = row.supersededGatewayIds.indexOf(fact.refundId);
   const attempt = before === -1 ? row.supersededGatewayIds.length : before;
   const { rowCount } = await tx.query('select 1 from ledger_entries where source_event_id = $1 limit 1', [
