@@ -46,8 +46,10 @@ export async function verify(system: System, run: string, asked: readonly Asked[
     expect([again.status < 300, again.text], one.key).toEqual([true, text]);
     if (one.intent.kind === 'order') continue;
     const now = (await system.call('GET', again.headers.get('location') ?? '')).body;
-    expect(now, one.key).toMatchObject({ status: 'succeeded' });
-    expected.push(now.workflow_id as string);
+    // Its order was paid by others before the card was charged: nothing was sent, which is counted below.
+    const overtaken = one.intent.kind === 'charge' && now.failure_code === 'order_not_payable';
+    expect(now, one.key).toMatchObject({ status: overtaken ? 'failed' : 'succeeded' });
+    if (!overtaken) expected.push(now.workflow_id as string);
   }
   const automatic = /^refund:(extra|late)_capture:/;
   const ours = made.map(({ reference }) => reference as string);
